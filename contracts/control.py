@@ -1,0 +1,84 @@
+"""What runner and fixture API say to each other over the control port."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from contracts.journal import JournalRow
+from contracts.record import Json, Record
+
+Select = Literal["prefix", "header"]
+
+
+class AttemptKey(Record):
+    """Names an open attempt."""
+
+    case: str
+    attempt: int
+
+
+class AttemptOpening(AttemptKey):
+    """POST /attempts: 201 with AttemptOpened; 404 unknown case, 409 already open (problem+json)."""
+
+    prompt: str | None = None
+    """Name of the prompt, for the scripted model's rules."""
+    model: str | None = None
+    """`scripted/NAME`: what the attempt's model endpoint serves; None: no model is served."""
+    select: Select = "prefix"
+    tool_call_limit: int | None = None
+    model_call_limit: int | None = None
+
+
+class AttemptOpened(Record):
+    """`prefix` is `/~` and 32 hex digits: a secret of the attempt, dead at its end, never written down."""
+
+    prefix: str
+
+
+class RequestMiss(Record):
+    """Why the nearest route did not match: one part of it."""
+
+    part: Literal["method", "path", "query", "header", "json"]
+    name: str | None = None
+    """The query key, header name or JSON pointer."""
+    expected: Json = None
+    found: Json = None
+
+
+class UnmatchedRequest(Record):
+    """A request that no route answered."""
+
+    method: str
+    path: str
+    nearest_route: str | None = None
+    misses: tuple[RequestMiss, ...] = ()
+
+
+class ServedRequest(Record):
+    """A journal row with what judging needs beside it; bodies are cut to 64 KiB and never journaled."""
+
+    row: JournalRow
+    arguments: Json = None
+    """The bound tool's arguments read back from path, query and body (coerced by its schema)."""
+    response_text: str | None = None
+    """The body as text; None when it is not UTF-8."""
+    unmatched: UnmatchedRequest | None = None
+
+
+class AttemptClosed(Record):
+    """POST /attempts/close: 200; 404 when no such attempt is open."""
+
+    served: tuple[ServedRequest, ...] = ()
+    state: Json
+    """The attempt's state at its end."""
+    suite_error: str | None = None
+    """An effect or `$state` of the suite that could not apply: route, pointer and why."""
+    model_error: str | None = None
+    """A model request that no rule answers: case, turn and the nearest rule."""
+    breached: Literal["tool_calls", "model_calls"] | None = None
+
+
+class AttemptBreach(Record):
+    """POST /attempts/breach (long poll): which limit was passed; None when the attempt closed."""
+
+    limit: Literal["tool_calls", "model_calls"] | None = None

@@ -1,0 +1,20 @@
+"""The names of the files in a run directory (CONTRACT §7)."""
+
+from __future__ import annotations
+
+PLAN = "plan.json"
+SUITE_FOLDER = "suite"
+AGENT_FOLDER = "agent"
+ENVIRONMENT = "environment.json"
+RESULTS = "results.json"
+JUNIT = "junit.xml"
+JOURNAL = "journal.jsonl"
+README = "README.md"
+RUN_LOG = "run.log"
+TRACES_FOLDER = "traces"
+ATTEMPTS = "traces/attempts.jsonl"
+ABORT = "abort.json"
+COMPLETE = "COMPLETE"
+
+APPEND_ONLY = (JOURNAL, ATTEMPTS, RUN_LOG)
+"""Files that grow while a run is under way and may end in a cut line; all others are whole or absent."""

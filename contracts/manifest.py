@@ -1,0 +1,75 @@
+"""environment.json: the attempted conditions of a run."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from contracts.plan import Conditions, ImageIdentity
+from contracts.record import Record
+
+
+class HostFacts(Record):
+    """The machine; context only, it never gates."""
+
+    os: str
+    kernel: str
+    arch: str
+    cpus: int
+    memory_bytes: int | None = None
+    cgroup_limits: dict[str, str] = Field(default_factory=dict)
+    engine: str | None = None
+    compose: str | None = None
+    python: str
+
+
+class SourceFacts(Record):
+    """The repository that holds the suite; None where git cannot say."""
+
+    commit: str | None = None
+    dirty: bool | None = None
+
+
+class Dependencies(Record):
+    """Lock files by digest and the packages of the parts that ran in this environment."""
+
+    lock_files: dict[str, str] = Field(default_factory=dict)
+    packages: dict[str, str] = Field(default_factory=dict)
+    lab_code: dict[str, str] = Field(default_factory=dict)
+    """fixture_api, runner, agent_host: digest of the code that ran."""
+
+
+class CaseConditions(Record):
+    """The flat manifest of one case."""
+
+    case_id: str
+    dataset_revision: str
+    prompt_revision: str | None = None
+    policy_revision: str | None = None
+    tool_schema_revision: str
+    model: str | None = None
+    temperature: float | None = None
+    seed: int
+    clock: str
+    case_digest: str
+
+
+class EnvironmentManifest(Record):
+    """environment.json; it describes the attempted conditions and promises no identical tokens."""
+
+    schema_version: Literal[1] = 1
+    run_id: str
+    command: tuple[str, ...]
+    started_at: str
+    finished_at: str
+    sharing: str | None = None
+    """`review before sharing` when bodies were captured."""
+    conditions: Conditions
+    images: dict[str, ImageIdentity] = Field(default_factory=dict)
+    dependencies: Dependencies
+    host: HostFacts
+    source: SourceFacts
+    not_enforced: tuple[str, ...] = ()
+    """Limits that this backend does not enforce."""
+    cases: dict[str, CaseConditions]

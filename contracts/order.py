@@ -1,0 +1,44 @@
+"""The order that the driver gives the runner: one JSON line on its stdin."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from contracts.plan import Plan
+from contracts.record import Record
+
+
+class HostOverStdio(Record):
+    """The runner starts agent_host itself and speaks over its stdin and stdout (process backend)."""
+
+    kind: Literal["stdio"] = "stdio"
+    argv: tuple[str, ...]
+
+
+class HostOverTcp(Record):
+    """agent_host listens in the agent container (compose)."""
+
+    kind: Literal["tcp"] = "tcp"
+    host: str
+    port: int
+
+
+class RunnerOrder(Record):
+    """What to run and where everything is, as the runner sees it."""
+
+    plan: Plan
+    suite: str
+    """Directory of the suite."""
+    fixture_url: str
+    """`http://host:port` of the data port, as runner and agent reach it."""
+    control_url: str
+    agent_host: Annotated[HostOverStdio | HostOverTcp, Field(discriminator="kind")] | None = None
+    """None when the agent's adapter needs no process (chat)."""
+    agent_suite: str
+    """What `{suite}` means to the agent: the staged copy without the expectations."""
+    agent_env: dict[str, str] = Field(default_factory=dict)
+    """Provider keys and what -e names; values are in no file."""
+    startup_seconds: float = 30.0
+    """How long fixture API and agent_host may take to answer."""

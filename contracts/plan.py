@@ -1,0 +1,113 @@
+"""plan.json: everything that was decided before the first attempt."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from contracts.record import Record
+from contracts.suite.settings import Adapter, Limits
+
+Backend = Literal["compose", "process"]
+Capture = Literal["metadata", "payloads"]
+
+
+class AgentPlan(Record):
+    """The agent as it will run: the suite's declaration with the flags applied."""
+
+    name: str
+    adapter: Adapter
+    prompt: str | None = None
+    """Name of the prompt."""
+    model: str | None = None
+    """`provider/model`."""
+    temperature: float | None = None
+    max_output_tokens: int | None = None
+    command: tuple[str, ...] | None = None
+    """As declared; `{suite}` is expanded by whoever starts it."""
+    select: Literal["prefix", "header"] = "prefix"
+    digest: str
+    """Over the declaration and the files that the agent is made of."""
+
+
+class PlannedCase(Record):
+    """One selected case."""
+
+    case_id: str
+    title: str
+    protected: bool
+    case_digest: str
+    repeats: int = 1
+
+
+class Conditions(Record):
+    """The declared world of a run (CONTRACT §7); labels and digests stand side by side."""
+
+    dataset_revision: str
+    dataset_digest: str
+    prompt_revision: str | None = None
+    prompt_digest: str | None = None
+    policy_revision: str | None = None
+    policy_digest: str | None = None
+    tool_schema_revision: str
+    tool_schema_digest: str
+    agent: str
+    agent_digest: str
+    adapter: Adapter
+    provider: str | None = None
+    model: str | None = None
+    model_digest: str | None = None
+    temperature: float | None = None
+    max_output_tokens: int | None = None
+    seed: int
+    clock: str
+    clock_reach: Literal["fixture", "process"] = "fixture"
+    timezone: str
+    locale: str
+    profiles: tuple[str, ...] = ()
+    fault_plan_digest: str | None = None
+    backend: Backend
+    isolation: Literal["shared", "container"] = "shared"
+    limits: Limits
+    agent_env: dict[str, str] = Field(default_factory=dict)
+    """Name -> digest of the value; `secret` for values that are not digested."""
+    tools: Literal["bound", "live"] = "bound"
+    judge_model: str | None = None
+    judge_prompt_digest: str | None = None
+    judge_votes: int = 1
+    egress: bool = False
+    setup_root: bool = False
+    no_setup: bool = False
+    defaulted: tuple[str, ...] = ()
+    """Keys of suite.toml that were absent and took their documented default."""
+
+
+class ImageIdentity(Record):
+    """An image as the engine has it; `digest` is the repository digest, or the image id where it was built here."""
+
+    reference: str
+    digest: str
+    image_id: str
+    content_digest: str | None = None
+    """The label `labctl.content`; equal content digests mean equal files, whatever the image id."""
+
+
+class Plan(Record):
+    """plan.json, written before the first attempt and never changed."""
+
+    schema_version: Literal[1] = 1
+    run_id: str
+    labctl: str
+    """The version that made the plan."""
+    command: tuple[str, ...]
+    """The command line, without any value of `-e`."""
+    suite: str
+    """The suite as it was named."""
+    agent: AgentPlan
+    conditions: Conditions
+    images: dict[str, ImageIdentity] = Field(default_factory=dict)
+    capture: Capture
+    concurrency: int
+    planned_at: str
+    cases: tuple[PlannedCase, ...]

@@ -1,0 +1,32 @@
+"""The base of every record: frozen, strict, camelCase in JSON and snake_case in Python."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+Json: TypeAlias = Any
+"""A JSON value: None, bool, int, float, str, list or dict with string keys."""
+
+
+class Record(BaseModel):
+    """A value that crosses a process boundary or is written down; unknown keys are refused."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        strict=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        protected_namespaces=(),
+    )
+
+    def to_json(self) -> dict[str, Json]:
+        """The record as a JSON object with camelCase keys; absent optional values are left out."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+    def to_line(self) -> str:
+        """The record as one line of JSON without its newline; absent optional values are left out."""
+        return self.model_dump_json(by_alias=True, exclude_none=True)

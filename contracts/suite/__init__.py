@@ -1,0 +1,1 @@
+"""The files of a suite: their records, how they are read, and what is refused."""
