@@ -1,0 +1,110 @@
+"""Every spelling in which a secret value may turn up, as one regular expression per value."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+
+SHORTEST_BYTES = 4
+"""Shorter values stand in too many texts by chance to be taken out of them."""
+
+_LINE_BYTES = 8
+"""Lines of a value of several lines are taken out one by one from so many bytes on: logs are cut at line ends."""
+
+_ESCAPED = r"\\\\*+"
+"""One backslash or more, beginning with a plain character, by which `re` finds candidates faster than by a repeat."""
+
+_PERCENT = "%(?:25)*+"
+_HTML_NAMES = {"&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos"}
+_SHORT_ESCAPES = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
+_BASE64_SPECIALS = {"+": r"(?:[+\-]|%2[Bb]|\\\\*+u002[Bb])", "/": r"(?:\\*+/|_|%2[Ff]|\\\\*+u002[Ff])"}
+_BASE64_PARTIAL = r"(?:[A-Za-z0-9+/_-](?:(?:=|%3[Dd]|\\\\*+u003[Dd])*))?"
+
+
+def spellings(value: str) -> list[tuple[int, str]]:
+    """Patterns of all spellings of a secret with the length of the shortest text that each matches.
+
+    Plain, JSON-escaped, URL-encoded and HTML-escaped characters may be mixed and nested in one text; base64 is found
+    at all three alignments, standard and URL-safe, with or without padding. No two alternatives of a pattern can
+    match the same text, so that matching takes linear time.
+    """
+    found: dict[str, int] = {}
+    for part in _parts(value):
+        for pattern in (_mixed(part), _all_percent(part), _all_unicode(part), *_base64_patterns(part.encode())):
+            found.setdefault(pattern, len(part))
+    return [(length, pattern) for pattern, length in found.items()]
+
+
+def _parts(value: str) -> Iterator[str]:
+    for part in (value, value.strip()):
+        if len(part.encode()) >= SHORTEST_BYTES:
+            yield part
+    lines = value.splitlines()
+    if len(lines) > 1:
+        yield from (line.strip() for line in lines if len(line.strip().encode()) >= _LINE_BYTES)
+
+
+def _mixed(value: str) -> str:
+    pattern, after_run = "", False
+    for piece in re.findall(r"\\+|[^\\]", value):
+        is_run = piece[0] == "\\"
+        pattern += _backslashes(len(piece)) if is_run else _character(piece, escapes=r"\\*+" if after_run else _ESCAPED)
+        after_run = is_run
+    return pattern
+
+
+def _backslashes(count: int) -> str:
+    """A run of backslashes; escaping only makes it longer."""
+    percent, escape = _percent_bytes(b"\\"), _unicode_escape("\\")
+    return rf"(?:\\{{{count},}}+|(?:{percent}){{{count}}}|(?:{escape}){{{count}}})"
+
+
+def _character(char: str, *, escapes: str) -> str:
+    """One character in every form; `escapes` matches the backslashes before an escape, none after a run of them."""
+    if char.isascii() and char.isalnum():
+        return char
+    forms = [rf"\\*+{re.escape(char)}", _percent_bytes(char.encode()), _unicode_escape(char, escapes=escapes)]
+    forms.append(f"&#0*+{ord(char)};")
+    if char in _SHORT_ESCAPES:
+        forms.append(escapes + _SHORT_ESCAPES[char])
+    if char in _HTML_NAMES:
+        forms.append(f"&{_HTML_NAMES[char]};")
+    if char == " ":
+        forms.append(r"\+")
+    return f"(?:{'|'.join(forms)})"
+
+
+def _percent_bytes(content: bytes) -> str:
+    return "".join("%(?:25)++" if byte == ord("%") else _PERCENT + _any_case(f"{byte:02x}") for byte in content)
+
+
+def _unicode_escape(char: str, *, escapes: str = _ESCAPED) -> str:
+    units = char.encode("utf-16-be")
+    digits = [_any_case(units[at : at + 2].hex()) for at in range(0, len(units), 2)]
+    return f"{escapes}u" + f"{_ESCAPED}u".join(digits)
+
+
+def _any_case(digits: str) -> str:
+    return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits)
+
+
+def _all_percent(value: str) -> str:
+    return _percent_bytes(value.encode())
+
+
+def _all_unicode(value: str) -> str:
+    return "".join(_unicode_escape(char) for char in value)
+
+
+def _base64_patterns(content: bytes) -> Iterator[str]:
+    """The base64 of the value wherever it stands in a longer text: only the digits that it alone decides.
+
+    A digit that it shares with its neighbour behind is taken along; the one before it tells at most four bits.
+    """
+    for before in range(3):
+        digits = base64.b64encode(bytes(before) + content).decode()
+        bits = 8 * (before + len(content))
+        own = digits[(before * 8 + 5) // 6 : bits // 6]
+        pattern = "".join(_BASE64_SPECIALS.get(digit, digit) for digit in own)
+        yield pattern + (_BASE64_PARTIAL if bits % 6 else "")
