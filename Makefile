@@ -1,0 +1,48 @@
+# Every target does its own set-up: on a new machine `make run` or `make test` is all there is to type.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: setup run test check test-compose bench bench-peers clean
+.DEFAULT_GOAL := run
+
+$(STAMP): requirements-dev.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "labctl needs Python 3.11 or newer; next: make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@echo "setup: installing locked packages into $(VENV)" >&2
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+setup: $(STAMP)
+	@$(BIN)/python -m scripts.build_images
+
+run: setup
+	@$(BIN)/labctl run
+
+test: setup
+	@$(BIN)/python -m pytest tests
+
+check: $(STAMP)
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python -m scripts.lock_requirements --check
+	@$(BIN)/python -m scripts.generate_schemas --check
+	@$(BIN)/python -m scripts.generate_errors --check
+	@$(BIN)/python -m pytest -q tests/unit tests/contract
+
+test-compose: setup
+	@LABCTL_REQUIRE_ENGINE=1 $(BIN)/python -m pytest tests/compose
+
+bench: setup
+	@$(BIN)/python -m scripts.bench
+
+bench-peers: setup
+	@$(BIN)/python -m scripts.bench_peers
+
+clean:
+	@rm -rf $(VENV) .venv-peers .build .env .mypy_cache .ruff_cache .pytest_cache *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

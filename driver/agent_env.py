@@ -1,0 +1,110 @@
+"""Which variables reach the agent, which of their values are secret, and how they are recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from contracts.canonical import digest_of_bytes
+from contracts.errors import ErrorCode, Found, LabError
+
+PROVIDER_KEYS = (
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "GOOGLE_API_KEY",
+    "GEMINI_API_KEY",
+    "MISTRAL_API_KEY",
+    "XAI_API_KEY",
+    "NEBIUS_API_KEY",
+    "OPENROUTER_API_KEY",
+    "BASETEN_API_KEY",
+    "OVH_AI_ENDPOINTS_ACCESS_TOKEN",
+    "GROQ_API_KEY",
+    "FIREWORKS_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "CEREBRAS_API_KEY",
+    "TOGETHER_API_KEY",
+    "MOONSHOT_API_KEY",
+    "AZURE_API_KEY",
+    "NVIDIA_API_KEY",
+    "MINIMAX_API_KEY",
+    "CLOUDFLARE_API_KEY",
+    "HF_TOKEN",
+)
+"""Forwarded when the host has them; nothing else of the host's environment is, unless -e names it."""
+
+
+@dataclass(frozen=True)
+class AgentEnv:
+    """Variables by name; `secret` names the ones whose values may reach no file."""
+
+    values: Mapping[str, str]
+    secret: frozenset[str]
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """Secret values by name."""
+        return {name: value for name, value in self.values.items() if name in self.secret}
+
+    def recorded(self) -> dict[str, str]:
+        """What the manifest says: a digest, or the word `secret`."""
+        return {
+            name: "secret" if name in self.secret else digest_of_bytes(value.encode())
+            for name, value in sorted(self.values.items())
+        }
+
+
+def resolve_agent_env(
+    named: Iterable[str], *, host: Mapping[str, str], secret: Iterable[str], not_secret: Iterable[str]
+) -> AgentEnv:
+    """The environment for agents from `-e` arguments and the host's provider keys.
+
+    An explicit `KEY=VALUE` wins over the host's and is kept whole. Every value is secret unless `not_secret` names it.
+
+    Raises:
+        LabError: UNSET_VARIABLE for all `KEY` without a value anywhere; BAD_USAGE for a name that no shell could set.
+
+    """
+    values = {key: host[key] for key in PROVIDER_KEYS if host.get(key)}
+    unset, unusable = [], []
+    for argument in named:
+        key, given, value = argument.partition("=")
+        if not key or "\0" in argument:
+            unusable.append(argument)
+        elif given:
+            values[key] = value
+        elif key in host:
+            values[key] = host[key]
+        else:
+            unset.append(key)
+    if unusable:
+        raise LabError(
+            ErrorCode.BAD_USAGE,
+            "-e needs KEY or KEY=VALUE",
+            found=[Found(repr(argument), place="-e") for argument in unusable],
+        )
+    if unset:
+        raise LabError(
+            ErrorCode.UNSET_VARIABLE,
+            f"-e names {', '.join(unset)}, which {'has' if len(unset) == 1 else 'have'} no value in this environment",
+            expected="-e KEY=VALUE, or KEY set in the environment of labctl",
+            next_step=f"export {unset[0]}=… or write -e {unset[0]}=…",
+        )
+    return AgentEnv(values=values, secret=frozenset(values) - (frozenset(not_secret) - frozenset(secret)))
+
+
+def without_values(arguments: Iterable[str]) -> tuple[str, ...]:
+    """A command line for the record: the values of -e and --env are taken out."""
+    shown: list[str] = []
+    names_env = False
+    for argument in arguments:
+        if names_env:
+            shown.append(argument.partition("=")[0])
+        elif argument.startswith("--env="):
+            shown.append("--env=" + argument.removeprefix("--env=").partition("=")[0])
+        elif argument.startswith("-e") and argument != "-e" and not argument.startswith("--"):
+            shown.append("-e" + argument.removeprefix("-e").partition("=")[0])
+        else:
+            shown.append(argument)
+        names_env = argument in {"-e", "--env"}
+    return tuple(shown)

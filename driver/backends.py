@@ -1,0 +1,50 @@
+"""Which backend a run gets: the one that was asked for, or Compose where a usable engine answers."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Literal
+
+from contracts.errors import ErrorCode, LabError
+from driver.ports import Stack
+
+
+def choose_stack(backend: Literal["auto", "compose", "process"]) -> tuple[Stack, str | None]:
+    """The stack, and for `auto` the sentence that says why it is not Compose.
+
+    Raises:
+        LabError: NO_ENGINE when compose was asked for and no usable engine answers.
+
+    """
+    if backend == "process":
+        return _process(), None
+    if backend == "auto" and shutil.which("docker") is None:
+        return _process(), "backend process: there is no `docker` command on PATH"
+    from driver.stacks.compose import ComposeStack  # noqa: PLC0415 - costs 0.2 s, only where used
+    from driver.stacks.engine import engine_facts  # noqa: PLC0415 - as above
+
+    try:
+        return ComposeStack(engine_facts()), None
+    except LabError as error:
+        if backend == "compose" or error.code is not ErrorCode.NO_ENGINE:
+            raise
+        return _process(), f"backend process: {error.message}"
+
+
+def _process() -> Stack:
+    from driver.stacks.process import ProcessStack  # noqa: PLC0415 - the other backend may be the one
+
+    return ProcessStack()
+
+
+def require_engine() -> None:
+    """Raise LabError NO_ENGINE unless a usable engine answers, before anything that needs it is imported."""
+    if shutil.which("docker") is None:
+        raise LabError(
+            ErrorCode.NO_ENGINE,
+            "there is no `docker` command on PATH",
+            next_step="install and start a Docker engine; `labctl run --backend process` works without",
+        )
+    from driver.stacks.engine import engine_facts  # noqa: PLC0415 - costs 0.2 s
+
+    engine_facts()

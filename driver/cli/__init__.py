@@ -1,0 +1,1 @@
+"""The commands of labctl: flags to values to one library call each."""

@@ -1,0 +1,65 @@
+"""labctl cases: lists the cases of a suite; `cases lint` reports every problem of it at once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+_SUITE = click.argument("suite", default="fixtures", type=click.Path(path_type=Path))
+
+
+class _SuiteOrSubcommand(click.Group):
+    """`cases [SUITE]` lists; `cases lint [SUITE]` lints: a first word that is no subcommand is a suite."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not any(argument in self.commands or argument in ctx.help_option_names for argument in args):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(name="cases", cls=_SuiteOrSubcommand)
+def command() -> None:
+    """List the cases of a suite, or check it: `labctl cases [SUITE]`, `labctl cases lint [SUITE]`."""
+
+
+@command.command(name="list")
+@_SUITE
+@click.option("--json", "as_json", is_flag=True, help="A JSON array, one object a case.")
+def list_cases(suite: Path, *, as_json: bool) -> int:
+    """List the cases in the order in which they run (also: `labctl cases [SUITE]`)."""
+    from contracts.suite.loading import load_suite  # noqa: PLC0415 - `--help` imports no work
+
+    loaded = load_suite(suite)
+    rows = [
+        {
+            "id": case.id,
+            "title": case.shown_title,
+            "protected": case.protected,
+            "tags": list(case.tags),
+            "caseDigest": loaded.case_digests[case.id],
+        }
+        for case in loaded.cases
+    ]
+    if as_json:
+        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        return 0
+    width = max(len(case.id) for case in loaded.cases)
+    for case in loaded.cases:
+        mark = "protected" if case.protected else ""
+        click.echo(f"{case.id:<{width}}  {mark:<9}  {case.shown_title}")
+    return 0
+
+
+@command.command(name="lint")
+@_SUITE
+def lint(suite: Path) -> int:
+    """Report every problem of a suite at once; exit 2 when there is one."""
+    from contracts.suite.loading import load_suite  # noqa: PLC0415 - `--help` imports no work
+
+    loaded = load_suite(suite)
+    click.echo(
+        f"{suite}: {len(loaded.cases)} cases, {len(loaded.routes)} routes, {len(loaded.tools)} tools: no problem"
+    )
+    return 0

@@ -1,0 +1,87 @@
+"""The entry point: finds a command without importing the others, and turns errors into exit codes in one place."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from driver.interrupts import Interrupted
+from driver.version import VERSION
+
+_COMMANDS = {
+    "run": "Run a suite once; the last line of stdout is the run directory.",
+    "verify": "Is a run sealed, whole, unchanged, and does results.json follow from the attempts?",
+    "show": "Show a run's summary, one trajectory, or its manifest.",
+    "cases": "List the cases of a suite; `cases lint` reports every problem of it at once.",
+    "images": "What would run, with digests.",
+    "doctor": "Report every environment problem at once, each with its next step.",
+    "clean": "Remove what dead runs left behind, never what a live run owns.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Imports a command's module when the command is called, so that `--help` stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"driver.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, prog_name="labctl")
+@click.option("--debug", is_flag=True, help="Show a traceback for errors.")
+def cli(debug: bool) -> None:
+    """An evaluation lab for agents: a controlled world, sealed evidence, and an answer to what changed.
+
+    Exit codes: 0 yes, 1 no, 2 usage, 3 cannot tell, 4 environment, 5 evidence, 70 bug, 130/143 interrupted.
+    """
+
+
+def main() -> None:
+    """Run the command line; every error ends here, as text on stderr and one exit code."""
+    debug = "--debug" in sys.argv[1:]
+    try:
+        status = cli.main(prog_name="labctl", standalone_mode=False)
+    except click.exceptions.Abort:
+        status = 130
+    except click.ClickException as error:
+        error.show()
+        status = 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 141
+    except (Exception, Interrupted) as error:  # noqa: BLE001 - the boundary: it becomes text and an exit code
+        status = _report(error, debug=debug)
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _report(error: BaseException, *, debug: bool) -> int:
+    from contracts.errors import ErrorCode, LabError  # noqa: PLC0415 - not needed for --help
+
+    if isinstance(error, Interrupted):
+        click.echo(str(error), err=True)
+        return error.exit_code
+    if debug:
+        import traceback  # noqa: PLC0415 - only for --debug
+
+        traceback.print_exception(error)
+    if not isinstance(error, LabError):
+        error = LabError(
+            ErrorCode.BUG,
+            f"{type(error).__name__}: {error}",
+            next_step="run the command again as `labctl --debug …` and report the traceback",
+        )
+    click.echo(str(error), err=True)
+    return int(error.exit_code)

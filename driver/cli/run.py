@@ -1,0 +1,116 @@
+"""labctl run: a suite, once, into a sealed run directory."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from contracts.plan import Capture
+
+
+@click.command(name="run")
+@click.argument("suite", default="fixtures", type=click.Path(path_type=Path))
+@click.option("--agent", metavar="NAME", help="An agent of the suite; default: its default_agent.")
+@click.option("--model", metavar="PROVIDER/MODEL", help="Override the agent's model.")
+@click.option("--prompt", metavar="NAME", help="Override the agent's prompt.")
+@click.option("--case", "case_ids", metavar="ID", multiple=True, help="Run this case; exact id; repeatable.")
+@click.option(
+    "--only",
+    metavar="PATTERN",
+    multiple=True,
+    help="Run matching cases: comma list, case-insensitive; a glob when it has * ? [, else a substring.",
+)
+@click.option(
+    "-c",
+    "--concurrency",
+    type=click.IntRange(1, 1024),
+    default=lambda: len(os.sched_getaffinity(0)),
+    show_default="CPUs",
+    help="Attempts side by side.",
+)
+@click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Seed for the agent; default: the suite's.")
+@click.option(
+    "--timeout", "timeout_s", type=click.FloatRange(0), metavar="SECONDS", help="Per attempt, over [limits]; 0: none."
+)
+@click.option(
+    "--backend",
+    type=click.Choice(["auto", "compose", "process"]),
+    default="auto",
+    show_default=True,
+    help="auto: Compose where a usable engine answers, else processes.",
+)
+@click.option(
+    "--evidence",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("evidence"),
+    show_default=True,
+    help="Folder for run directories.",
+)
+@click.option("--run-id", metavar="ID", help="Name of the run directory; default: from time and chance.")
+@click.option(
+    "--capture",
+    type=click.Choice(["metadata", "payloads"]),
+    default="metadata",
+    show_default=True,
+    help="payloads keeps bodies and texts: review before sharing.",
+)
+@click.option(
+    "-e", "--env", metavar="KEY[=VALUE]", multiple=True, help="A variable for the agent; its value is in no file."
+)
+@click.option("--not-secret", metavar="KEY", multiple=True, help="The value of this -e variable may be recorded.")
+def command(  # noqa: PLR0913 - one parameter for each flag
+    suite: Path,
+    *,
+    agent: str | None,
+    model: str | None,
+    prompt: str | None,
+    case_ids: tuple[str, ...],
+    only: tuple[str, ...],
+    concurrency: int,
+    seed: int | None,
+    timeout_s: float | None,
+    backend: Literal["auto", "compose", "process"],
+    evidence: Path,
+    run_id: str | None,
+    capture: Capture,
+    env: tuple[str, ...],
+    not_secret: tuple[str, ...],
+) -> int:
+    """Run SUITE once; the last line of stdout is the run directory."""
+    from driver.agent_env import without_values  # noqa: PLC0415 - `--help` imports no work
+    from driver.backends import choose_stack  # noqa: PLC0415 - as above
+    from driver.interrupts import interruptible  # noqa: PLC0415 - as above
+    from driver.pipeline import run_suite  # noqa: PLC0415 - as above
+    from driver.progress import progress_line  # noqa: PLC0415 - as above
+    from driver.request import RunRequest  # noqa: PLC0415 - as above
+
+    request = RunRequest(
+        suite=suite,
+        agent=agent,
+        model=model,
+        prompt=prompt,
+        case_ids=case_ids,
+        only=only,
+        concurrency=concurrency,
+        seed=seed,
+        timeout_s=timeout_s,
+        evidence=evidence,
+        run_id=run_id,
+        capture=capture,
+        env=env,
+        not_secret=not_secret,
+        command=("labctl", *without_values(sys.argv[1:])),
+    )
+    with interruptible():
+        stack, why = choose_stack(backend)
+        if why:
+            click.echo(why, err=True)
+        with progress_line() as progress:
+            outcome = run_suite(request, stack=stack, host_env=os.environ, progress=progress.begin)
+    _print_outcome(outcome, payloads=capture == "payloads")
+    return int(outcome.exit_code)

@@ -1,0 +1,24 @@
+"""labctl show: a run's summary, one trajectory, or its manifest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command(name="show")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--case", "case_id", metavar="ID", help="One case: its trajectory and checks.")
+@click.option("--manifest", is_flag=True, help="The flat manifest: of the case with --case, else of the run.")
+def command(run: Path, *, case_id: str | None, manifest: bool) -> int:
+    """Show RUN. An unsealed run is shown too, and said to be unsealed."""
+    from driver import show  # noqa: PLC0415 - `--help` imports no work
+
+    if manifest:
+        click.echo(show.manifest_text(run, case_id=case_id))
+    elif case_id:
+        click.echo(show.case_text(run, case_id=case_id))
+    else:
+        click.echo(show.summary_text(run))
+    return 0

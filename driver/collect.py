@@ -1,0 +1,132 @@
+"""Takes the runner's lines one by one: redacts, cuts to the capture level, appends; the run directory's only source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from pydantic import ValidationError
+
+from contracts import evidence
+from contracts.attempt import AttemptRecord
+from contracts.canonical import digest_of_json
+from contracts.errors import ErrorCode, Found, LabError, error_code_of
+from contracts.lines import (
+    RunnerAttempt,
+    RunnerFinished,
+    RunnerLine,
+    RunnerReady,
+    RunnerRefused,
+    RunnerStarted,
+    runner_lines,
+)
+from contracts.outcome import Outcome, OutcomeClass
+from contracts.plan import Plan
+from driver import clock
+from ledger.capture import capture_attempt
+from ledger.redaction import Redactor
+from ledger.run_directory import RunDirectory
+
+Progress = Callable[[RunnerStarted | AttemptRecord], None]
+
+
+@dataclass
+class Collected:
+    """What the runner said so far."""
+
+    finished: bool = False
+    attempts: int = 0
+    under_way: dict[tuple[str, int], str] = field(default_factory=dict)
+    """(case id, attempt) -> when it started."""
+
+
+def read_runner(lines: Iterable[str]) -> Iterator[RunnerLine]:
+    """Parse the runner's lines.
+
+    Raises:
+        LabError: the error of a `refused` line; BUG for a line that is no record.
+
+    """
+    for line in lines:
+        try:
+            record = runner_lines.validate_json(line)
+        except ValidationError as error:
+            raise LabError(ErrorCode.BUG, "the runner printed a line that is no record", cause=line[:200]) from error
+        if isinstance(record, RunnerRefused):
+            raise LabError(
+                error_code_of(record.code),
+                record.message,
+                found=[Found(text) for text in record.found],
+                expected=record.expected,
+                cause=record.cause,
+                next_step=record.next_step,
+            )
+        yield record
+
+
+def await_ready(records: Iterator[RunnerLine]) -> None:
+    """Wait for the line that says that attempts begin.
+
+    Raises:
+        LabError: RUNNER_FAILED when the runner ended without it; what `read_runner` raises.
+
+    """
+    for record in records:
+        if isinstance(record, RunnerReady):
+            return
+    raise LabError(ErrorCode.RUNNER_FAILED, "the runner ended before the first attempt", next_step="labctl doctor")
+
+
+@dataclass(frozen=True)
+class Collector:
+    """Writes finished attempts into the run directory."""
+
+    run: RunDirectory
+    plan: Plan
+    redactor: Redactor
+    progress: Progress
+    collected: Collected = field(default_factory=Collected)
+
+    def take(self, records: Iterable[RunnerLine]) -> None:
+        """Take every line until the runner ends; its death leaves the attempts under way as unknown."""
+        for record in records:
+            if isinstance(record, RunnerAttempt):
+                self._append(record)
+            elif isinstance(record, RunnerStarted):
+                self.collected.under_way[record.case_id, record.attempt] = clock.instant(clock.now())
+                self.progress(record)
+            elif isinstance(record, RunnerFinished):
+                self.collected.finished = True
+        if not self.collected.finished:
+            self._give_up_on_attempts_under_way()
+
+    def _append(self, line: RunnerAttempt) -> None:
+        record = capture_attempt(self.redactor.redact_record(line.record), self.plan.capture)
+        # rows first: `resume` drops rows that have no attempt line, so a cut between the two loses nothing
+        for row in line.journal:
+            self.run.append(evidence.JOURNAL, self.redactor.redact_record(row).to_line())
+        self.run.append(evidence.ATTEMPTS, record.to_line())
+        self.collected.attempts += 1
+        self.collected.under_way.pop((record.case_id, record.attempt), None)
+        self.progress(record)
+
+    def _give_up_on_attempts_under_way(self) -> None:
+        cases = {case.case_id: case for case in self.plan.cases}
+        for (case_id, attempt), started_at in sorted(self.collected.under_way.items()):
+            case = cases[case_id]
+            record = AttemptRecord(
+                case_id=case_id,
+                title=case.title,
+                protected=case.protected,
+                case_digest=case.case_digest,
+                attempt=attempt,
+                repeat=1,
+                outcome=Outcome.UNKNOWN,
+                outcome_class=OutcomeClass.INFRASTRUCTURE,
+                reason="the runner ended in the middle of this attempt",
+                trajectory_digest=digest_of_json([]),
+                tool_calls=0,
+                started_at=started_at,
+                duration_ms=0,
+            )
+            self._append(RunnerAttempt(record=record))

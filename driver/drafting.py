@@ -1,0 +1,71 @@
+"""From flags to a plan: reads the suite, applies the flags, decides every condition, starts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from contracts.planning import conditions_of, effective_limits, planned_cases, resolve_agent, select_cases
+from contracts.suite.loading import load_suite
+
+from contracts.plan import Backend, ImageIdentity, Plan
+from contracts.suite.case import Case
+from contracts.suite.suite import Suite
+from driver import clock
+from driver.agent_env import AgentEnv, resolve_agent_env
+from driver.request import RunRequest
+from driver.version import VERSION
+from ledger.run_id import new_run_id
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Everything that was decided without looking at the engine."""
+
+    request: RunRequest
+    suite: Suite
+    cases: tuple[Case, ...]
+    env: AgentEnv
+    plan: Plan
+    """Complete but for the images."""
+
+
+def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, str]) -> Draft:
+    """Read the suite and decide the plan.
+
+    Raises:
+        LabError: with exit 2 for everything that the flags or the suite have wrong; see `contracts.planning`.
+
+    """
+    suite = load_suite(request.suite)
+    cases = select_cases(suite, case_ids=request.case_ids, only=request.only)
+    agent = resolve_agent(suite, name=request.agent, model=request.model, prompt=request.prompt)
+    env = resolve_agent_env(
+        request.env, host=host_env, secret=suite.agents[agent.name].secret, not_secret=request.not_secret
+    )
+    started_at = clock.now()
+    plan = Plan(
+        run_id=request.run_id or new_run_id(started_at, clock.random_bytes(3)),
+        labctl=VERSION,
+        command=request.command,
+        suite=str(request.suite),
+        agent=agent,
+        conditions=conditions_of(
+            suite,
+            agent,
+            backend=backend,
+            seed=request.seed,
+            limits=effective_limits(suite.settings.limits, timeout=request.timeout_s),
+            agent_env=env.recorded(),
+        ),
+        capture=request.capture,
+        concurrency=request.concurrency,
+        planned_at=clock.instant(started_at),
+        cases=planned_cases(suite, cases),
+    )
+    return Draft(request=request, suite=suite, cases=cases, env=env, plan=plan)
+
+
+def with_images(plan: Plan, images: dict[str, ImageIdentity]) -> Plan:
+    """The plan with the images that the preflight found."""
+    return plan.model_copy(update={"images": images})

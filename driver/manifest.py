@@ -1,0 +1,142 @@
+"""environment.json: the conditions, images, dependencies, host and source of a run, as they were found."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Iterable
+from datetime import datetime
+from importlib import metadata
+from pathlib import Path
+
+from contracts.canonical import digest_of_file, digest_of_tree
+from contracts.manifest import CaseConditions, Dependencies, EnvironmentManifest, HostFacts, SourceFacts
+from contracts.plan import Plan
+from driver import clock
+from driver.checkout import LOCKS, ROOT, SERVICES
+from driver.ports import EngineFacts
+
+SHARING = "review before sharing"
+_PACKAGES = (
+    "click",
+    "fastapi",
+    "google-re2",
+    "httptools",
+    "jsonpatch",
+    "jsonpointer",
+    "jsonschema",
+    "junitparser",
+    "pydantic",
+    "python-on-whales",
+    "rfc8785",
+    "rich",
+    "starlette",
+    "urllib3",
+    "uvicorn",
+    "uvloop",
+)
+_CGROUP_FILES = ("memory.max", "cpu.max", "pids.max")
+_GIT_TIMEOUT_S = 10
+
+
+def manifest_of(  # noqa: PLR0913 - one argument for each source of facts
+    plan: Plan,
+    *,
+    finished_at: datetime,
+    engine: EngineFacts,
+    source: SourceFacts,
+    not_enforced: Iterable[str],
+    suite_locks: Iterable[Path],
+) -> EnvironmentManifest:
+    """The manifest of a run; pure but for reading this machine's facts and this checkout's files."""
+    return EnvironmentManifest(
+        run_id=plan.run_id,
+        command=plan.command,
+        started_at=plan.planned_at,
+        finished_at=clock.instant(finished_at),
+        sharing=SHARING if plan.capture == "payloads" else None,
+        conditions=plan.conditions,
+        images=plan.images,
+        dependencies=_dependencies(suite_locks),
+        host=_host(engine),
+        source=source,
+        not_enforced=tuple(not_enforced),
+        cases={
+            case.case_id: CaseConditions(
+                case_id=case.case_id,
+                dataset_revision=plan.conditions.dataset_revision,
+                prompt_revision=plan.conditions.prompt_revision,
+                policy_revision=plan.conditions.policy_revision,
+                tool_schema_revision=plan.conditions.tool_schema_revision,
+                model=plan.conditions.model,
+                temperature=plan.conditions.temperature,
+                seed=plan.conditions.seed,
+                clock=plan.conditions.clock,
+                case_digest=case.case_digest,
+            )
+            for case in plan.cases
+        },
+    )
+
+
+def source_of(folder: Path) -> SourceFacts:
+    """Commit and state of the repository that holds the folder; empty where it is in none or git is missing."""
+    commit = _git(folder, "rev-parse", "HEAD")
+    if commit is None:
+        return SourceFacts()
+    changes = _git(folder, "status", "--porcelain")
+    return SourceFacts(commit=commit.strip(), dirty=None if changes is None else bool(changes.strip()))
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=_GIT_TIMEOUT_S, check=False
+        )
+    except (FileNotFoundError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def _dependencies(suite_locks: Iterable[Path]) -> Dependencies:
+    locks = {name: ROOT / name for name in LOCKS} | {path.name: path for path in suite_locks}
+    return Dependencies(
+        lock_files={name: digest_of_file(path) for name, path in sorted(locks.items()) if path.is_file()},
+        packages={name: metadata.version(name) for name in _PACKAGES},
+        lab_code={service: code_digest(service) for service in SERVICES},
+    )
+
+
+def code_digest(service: str) -> str:
+    """One digest over the Python files of a part of this checkout."""
+    folder = ROOT / service
+    return digest_of_tree({path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.py"))})
+
+
+def _host(engine: EngineFacts) -> HostFacts:
+    system = os.uname()
+    page_bytes, pages = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_PHYS_PAGES")
+    return HostFacts(
+        os=_os_name(),
+        kernel=f"{system.sysname} {system.release}",
+        arch=system.machine,
+        cpus=len(os.sched_getaffinity(0)),
+        memory_bytes=page_bytes * pages if page_bytes > 0 and pages > 0 else None,
+        cgroup_limits=_cgroup_limits(),
+        engine=engine.engine,
+        compose=engine.compose,
+        python=platform.python_version(),
+    )
+
+
+def _os_name() -> str:
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except OSError:
+        return platform.system()
+
+
+def _cgroup_limits() -> dict[str, str]:
+    root = Path("/sys/fs/cgroup")
+    return {name: (root / name).read_text().strip() for name in _CGROUP_FILES if (root / name).is_file()}

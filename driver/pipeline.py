@@ -1,0 +1,104 @@
+"""The whole run on one screen: draft, preflight, stack, collect, manifest, results, seal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from ledger.junit import junit_of
+from ledger.results import exit_of, read_attempts, results_of
+
+from contracts import evidence
+from contracts.exits import Exit
+from contracts.manifest import SourceFacts
+from contracts.plan import Plan
+from contracts.results import Results
+from driver import clock
+from driver.abort import leave_unsealed
+from driver.collect import Collector, Progress, await_ready, read_runner
+from driver.drafting import Draft, draft_run, with_images
+from driver.manifest import manifest_of, source_of
+from driver.ports import Stack, World
+from driver.request import RunRequest
+from driver.run_log import RunLog
+from driver.run_readme import run_readme
+from driver.seal import seal
+from driver.staging import keep_suite, staged
+from ledger.redaction import Redactor
+from ledger.run_directory import RunDirectory
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """A sealed run."""
+
+    path: Path
+    plan: Plan
+    results: Results
+    exit_code: Exit
+
+
+def run_suite(
+    request: RunRequest, *, stack: Stack, host_env: Mapping[str, str], progress: Callable[[Plan], Progress]
+) -> RunOutcome:
+    """Run a suite once and seal the evidence.
+
+    Raises:
+        LabError: exit 2 or 4 before the first attempt, leaving nothing behind; exit 5 when evidence cannot be written.
+        Interrupted: after a signal; the run directory stays, unsealed, with abort.json.
+
+    """
+    draft = draft_run(request, backend=stack.backend, host_env=host_env)
+    plan = with_images(draft.plan, stack.preflight(needs_agent=draft.plan.agent.adapter != "chat"))
+    redactor = Redactor(draft.env.secrets)
+    with staged(draft.suite) as stage, ThreadPoolExecutor(1, "source") as background:
+        source = background.submit(source_of, draft.suite.root)
+        run = RunDirectory.create(request.evidence, run_id=plan.run_id)
+        with leave_unsealed(run, planned=len(plan.cases)) as reached:
+            _write_inputs(run, plan, draft, redactor=redactor)
+            world = World(plan=plan, suite=stage.suite, agent_suite=stage.agent_suite, agent_env=draft.env.values)
+            with stack.running(world, log=RunLog(run, redactor).line) as lines:
+                records = read_runner(lines)
+                await_ready(records)
+                reached.attempts_began = True
+                collector = Collector(run=run, plan=plan, redactor=redactor, progress=progress(plan))
+                collector.take(records)
+            results = _write_conclusions(run, plan, draft, stack=stack, source=source, redactor=redactor)
+            seal(run)
+    return RunOutcome(path=run.path, plan=plan, results=results, exit_code=exit_of(results))
+
+
+def _write_inputs(run: RunDirectory, plan: Plan, draft: Draft, *, redactor: Redactor) -> None:
+    run.write_record(evidence.PLAN, redactor.redact_record(plan))
+    left_out = keep_suite(run, draft.suite.root, redactor=redactor)
+    for line in left_out:
+        run.append(evidence.RUN_LOG, f"labctl | suite file kept by digest only: {line}")
+
+
+def _write_conclusions(  # noqa: PLR0913 - what a conclusion is drawn from
+    run: RunDirectory,
+    plan: Plan,
+    draft: Draft,
+    *,
+    stack: Stack,
+    source: Future[SourceFacts],
+    redactor: Redactor,
+) -> Results:
+    """Everything that follows from plan, attempts and environment; the last files before the seal."""
+    plan = redactor.redact_record(plan)  # verify recomputes from the plan as it was written
+    results = results_of(plan, read_attempts(run.path / evidence.ATTEMPTS))
+    run.write_record(evidence.RESULTS, results)
+    run.write_whole(evidence.JUNIT, junit_of(results))
+    manifest = manifest_of(
+        plan,
+        finished_at=clock.now(),
+        engine=stack.facts(),
+        source=source.result(),
+        not_enforced=stack.not_enforced,
+        suite_locks=[draft.suite.root / name for name in draft.suite.settings.lock_files],
+    )
+    run.write_record(evidence.ENVIRONMENT, redactor.redact_record(manifest))
+    run.write_whole(evidence.README, run_readme(plan, redacted=sorted(draft.env.secrets)).encode())
+    return results

@@ -1,0 +1,32 @@
+"""What the user asked of one run: the flags of `labctl run` as one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from contracts.plan import Capture
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRequest:
+    """Flags as they were given; None where a flag was left out and a default is decided later."""
+
+    suite: Path
+    agent: str | None
+    model: str | None
+    prompt: str | None
+    case_ids: tuple[str, ...]
+    only: tuple[str, ...]
+    concurrency: int
+    seed: int | None
+    timeout_s: float | None
+    """None: [limits] decides; 0: no limit."""
+    evidence: Path
+    run_id: str | None
+    capture: Capture
+    env: tuple[str, ...]
+    """`KEY` or `KEY=VALUE`, as given."""
+    not_secret: tuple[str, ...]
+    command: tuple[str, ...]
+    """The command line, for the record, with every value of -e taken out."""

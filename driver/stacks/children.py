@@ -1,0 +1,114 @@
+"""Child processes that never outlive the driver: their stdin stays open as long as it lives."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from driver.ports import LogLine
+
+_TAIL_LINES = 40
+_DRAIN_S = 2.0
+_KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+def child_env(**values: str) -> dict[str, str]:
+    """The environment of the lab's own processes: nothing of the user's but what a program needs to start."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", **values}
+
+
+@dataclass(frozen=True)
+class Child:
+    """A process in a session of its own: stdin and stdout are the caller's, stderr goes to the log line by line."""
+
+    process: subprocess.Popen[bytes]
+    tail: deque[str]
+    """The last lines of its log, for an error's cause."""
+    pump: threading.Thread
+
+    @classmethod
+    def start(cls, service: str, argv: Sequence[str], *, cwd: Path, env: dict[str, str], log: LogLine) -> Child:
+        """Start it; raises OSError when the program cannot be run."""
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(argv, cwd=cwd, env=env, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+        assert process.stderr is not None  # noqa: S101 - it was opened as a pipe above
+        tail: deque[str] = deque(maxlen=_TAIL_LINES)
+        pump = threading.Thread(
+            target=_pump, args=(process.stderr, service, tail, log), name=f"log-{service}", daemon=True
+        )
+        pump.start()
+        return cls(process=process, tail=tail, pump=pump)
+
+    @property
+    def _stdout(self) -> IO[bytes]:
+        assert self.process.stdout is not None  # noqa: S101 - it was opened as a pipe above
+        return self.process.stdout
+
+    def send_line(self, line: str) -> None:
+        """Write one line to its stdin, which stays open; a child that is gone is noticed by its stdout."""
+        assert self.process.stdin is not None  # noqa: S101 - it was opened as a pipe above
+        try:
+            self.process.stdin.write(line.encode() + b"\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            return
+
+    def first_line(self, *, timeout_s: float) -> str | None:
+        """The first line of its stdout, or None when it ended or took too long."""
+        ready, _, _ = select.select([self._stdout], [], [], timeout_s)
+        line = self._stdout.readline() if ready else b""
+        return line.decode() if line.endswith(b"\n") else None
+
+    def lines(self) -> Iterator[str]:
+        """Whole lines of its stdout until it ends; a line that was cut off at the end is not one."""
+        for line in self._stdout:
+            if line.endswith(b"\n"):
+                yield line.decode()
+
+
+@contextmanager
+def ended(child: Child, *, grace_s: float) -> Iterator[Child]:
+    """Within: the child runs. After: it is gone, first by closing its stdin and SIGTERM, then by SIGKILL."""
+    process = child.process
+    try:
+        yield child
+    finally:
+        if process.stdin:
+            with suppress(BrokenPipeError):  # what it did not read any more is of no use to it
+                process.stdin.close()
+        process.terminate()
+        try:
+            process.wait(timeout=grace_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        _end_group(process.pid)
+        child.pump.join(timeout=_DRAIN_S)
+        for stream in (process.stdout, process.stderr):
+            if stream:
+                stream.close()
+
+
+def _end_group(group: int) -> None:
+    """What the child may have left in its own process group."""
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _pump(stream: IO[bytes], service: str, tail: deque[str], log: LogLine) -> None:
+    for line in stream:
+        text = line.decode(errors="replace").rstrip("\n")
+        tail.append(text)
+        log(service, text)

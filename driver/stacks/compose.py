@@ -1,0 +1,146 @@
+"""The Compose backend: `compose run` of the runner with its world, then `down`; each run a project of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from contracts.errors import ErrorCode, Found, LabError
+from contracts.order import HostOverTcp, RunnerOrder
+from contracts.plan import Backend, ImageIdentity
+from driver import clock
+from driver.checkout import ROOT
+from driver.ports import EngineFacts, LogLine, World
+from driver.stacks.children import Child, child_env, ended
+from driver.stacks.engine import Project
+from driver.stacks.images import ENV_FILE, VARIABLES, checked_images, read_env_file
+from driver.stacks.networks import pool_exhausted
+from driver.stacks.ownership import own_identity
+
+FILES = (ROOT / "compose.yaml", ROOT / "driver" / "stacks" / "labctl.compose.yaml")
+RUNNER_END_S = 10.0
+"""How long `compose run` may take to end after its runner was told to."""
+_LOG_LINES = 200
+_CLIENT_ENV = ("HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY")
+
+
+class ComposeStack:
+    """The services of compose.yaml, merged with labctl's labels and without the evidence folder."""
+
+    backend: Backend = "compose"
+    not_enforced: tuple[str, ...] = ()
+
+    def __init__(self, facts: EngineFacts) -> None:
+        self._facts = facts
+
+    def preflight(self, *, needs_agent: bool) -> dict[str, ImageIdentity]:
+        """The images that will run, each checked; raises LabError with exit 4."""
+        return checked_images(("fixture-api", "eval-runner", *(("agent",) if needs_agent else ())))
+
+    def facts(self) -> EngineFacts:
+        """Versions of engine and Compose."""
+        return self._facts
+
+    @contextmanager
+    def running(self, world: World, *, log: LogLine) -> Iterator[Iterator[str]]:
+        """See `driver.ports.Stack`; the order goes over stdin, so that no value of -e is in any argv or file."""
+        with ExitStack() as stack:
+            env_file = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="labctl-compose-"))) / "env"
+            env_file.write_text(_env_text(world))
+            project = Project(
+                name=_project_name(world.plan.run_id),
+                root=ROOT,
+                files=FILES,
+                env_file=env_file,
+                profiles=("eval",) if world.plan.agent.adapter == "chat" else ("eval", "agent"),
+            )
+            stack.callback(project.down)
+            stack.callback(_keep_logs, project, world, log)
+            child = Child.start(
+                "eval-runner",
+                project.argv("--progress", "quiet", "run", "--rm", "-T", "eval-runner"),
+                cwd=ROOT,
+                env=child_env(**_client_env()),
+                log=log,
+            )
+            stack.enter_context(ended(child, grace_s=RUNNER_END_S))
+            child.send_line(_order(world).to_line())
+            yield _lines(child, project)
+
+
+def _lines(child: Child, project: Project) -> Iterator[str]:
+    """The runner's lines; none at all means that the stack did not come up."""
+    said_something = False
+    for line in child.lines():
+        said_something = True
+        yield line
+    if not said_something:
+        child.process.wait()
+        child.pump.join(timeout=1.0)
+        raise _start_failure(child, project)
+
+
+def _start_failure(child: Child, project: Project) -> LabError:
+    cause = " / ".join(list(child.tail)[-3:])
+    if pool := pool_exhausted(cause):
+        return pool
+    found = [Found(line, place="fixture-api") for line in project.logs("fixture-api", tail=5)]
+    return LabError(
+        ErrorCode.STACK_UNHEALTHY,
+        "the stack did not come up",
+        found=found,
+        cause=cause or f"`docker compose run` ended with exit status {child.process.returncode} and said nothing",
+        next_step="labctl doctor",
+    )
+
+
+def _keep_logs(project: Project, world: World, log: LogLine) -> None:
+    services = ("fixture-api",) if world.plan.agent.adapter == "chat" else ("fixture-api", "agent")
+    for service in services:
+        for line in project.logs(service, tail=_LOG_LINES):
+            log(service, line)
+
+
+def _project_name(run_id: str) -> str:
+    """A name that Compose takes and that no other run has, whatever folder it writes to."""
+    slug = re.sub(r"[^a-z0-9]+", "-", run_id.lower()).strip("-")[:40]
+    return f"labctl-{slug}-{clock.random_bytes(4).hex()}"
+
+
+def _env_text(world: World) -> str:
+    setup = read_env_file(ENV_FILE)
+    conditions = world.plan.conditions
+    values = {
+        **{name: setup[name] for name in (*VARIABLES.values(), "LAB_UID", "LAB_GID") if name in setup},
+        **{VARIABLES[service]: image.image_id for service, image in world.plan.images.items()},
+        "LAB_SUITE": str(world.suite),
+        "LAB_AGENT_SUITE": str(world.agent_suite),
+        "LAB_RUN_ID": world.plan.run_id,
+        "LAB_OWNER": own_identity(),
+        "LAB_MEMORY_MB": str(conditions.limits.memory_mb),
+        "LAB_PIDS": str(conditions.limits.pids),
+        "FIXED_NOW": conditions.clock,
+        "FIXTURE_SELECT": world.plan.agent.select,
+    }
+    return "".join(f"{name}={value}\n" for name, value in values.items())
+
+
+def _client_env() -> dict[str, str]:
+    return {name: os.environ[name] for name in _CLIENT_ENV if name in os.environ}
+
+
+def _order(world: World) -> RunnerOrder:
+    needs_agent = world.plan.agent.adapter != "chat"
+    return RunnerOrder(
+        plan=world.plan,
+        suite="/suite",
+        fixture_url="http://fixture-api:8080",
+        control_url="http://fixture-control:8081",
+        agent_host=HostOverTcp(host="agent", port=7070) if needs_agent else None,
+        agent_suite="/agent-suite",
+        agent_env=dict(world.agent_env),
+    )

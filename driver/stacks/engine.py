@@ -1,0 +1,137 @@
+"""The one door to python-on-whales: every call is bounded, and every failure is an error of the lab."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from python_on_whales import DockerClient
+from python_on_whales.exceptions import DockerException
+
+from contracts.errors import ErrorCode, LabError
+from driver.ports import EngineFacts
+
+CALL_S = 30.0
+"""Bound of one question to the engine."""
+DOWN_S = 90.0
+"""Bound of `down`: it waits for containers to stop."""
+MIN_ENGINE = (25, 0)
+MIN_COMPOSE = (2, 24)
+NEXT_ENGINE = "start a Docker engine 25 or newer with Compose 2.24 or newer, or use --backend process"
+
+T = TypeVar("T")
+
+
+def bounded(what: str, call: Callable[[], T], *, seconds: float = CALL_S) -> T:
+    """The call's result.
+
+    Raises:
+        LabError: ENGINE_FAILED when it takes longer (its thread is left to itself) or the engine's client fails.
+
+    """
+    pool = ThreadPoolExecutor(1, "engine")
+    future = pool.submit(call)
+    try:
+        return future.result(timeout=seconds)
+    except FutureTimeoutError as error:
+        raise LabError(
+            ErrorCode.ENGINE_FAILED, f"the engine did not answer `{what}` within {seconds:g} s", next_step="docker info"
+        ) from error
+    except DockerException as error:
+        raise LabError(
+            ErrorCode.ENGINE_FAILED,
+            f"`{what}` failed with exit status {error.return_code}",
+            cause=last_line(error.stderr or error.stdout or ""),
+            next_step="labctl doctor",
+        ) from error
+    finally:
+        pool.shutdown(wait=False)
+
+
+def last_line(text: str) -> str:
+    """The last line that says something."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def engine_facts() -> EngineFacts:
+    """Versions of engine and Compose.
+
+    Raises:
+        LabError: NO_ENGINE when there is no client, no engine answers, or either is too old.
+
+    """
+    if shutil.which("docker") is None:
+        raise LabError(ErrorCode.NO_ENGINE, "there is no `docker` command on PATH", next_step=NEXT_ENGINE)
+    try:
+        info = bounded("docker info", DockerClient().system.info)
+    except LabError as error:
+        raise LabError(
+            ErrorCode.NO_ENGINE, "no container engine answers", cause=error.cause, next_step=NEXT_ENGINE
+        ) from error
+    plugins = (info.client_info.plugins if info.client_info else None) or []
+    compose = next((plugin.version for plugin in plugins if plugin.name == "compose"), None)
+    facts = EngineFacts(engine=info.server_version, compose=compose)
+    if facts.engine is None:
+        raise LabError(ErrorCode.NO_ENGINE, "no container engine answers", next_step=NEXT_ENGINE)
+    if facts.compose is None:
+        raise LabError(ErrorCode.NO_ENGINE, "the `docker compose` plug-in is not installed", next_step=NEXT_ENGINE)
+    if _version(facts.engine) < MIN_ENGINE or _version(facts.compose) < MIN_COMPOSE:
+        raise LabError(
+            ErrorCode.NO_ENGINE,
+            f"engine {facts.engine} with Compose {facts.compose} is too old",
+            expected="engine 25.0 and Compose 2.24, or newer",
+            next_step=NEXT_ENGINE,
+        )
+    return facts
+
+
+def _version(text: str) -> tuple[int, int]:
+    numbers = text.lstrip("v").replace("-", ".").replace("+", ".").split(".")
+    major, minor = ([int(part) for part in numbers[:2] if part.isdigit()] + [0, 0])[:2]
+    return major, minor
+
+
+@dataclass(frozen=True)
+class Project:
+    """One Compose project of the lab."""
+
+    name: str
+    root: Path
+    files: Sequence[Path]
+    env_file: Path
+    profiles: tuple[str, ...]
+
+    def argv(self, *arguments: str) -> list[str]:
+        """The command line of `docker compose` for this project, for the one call that needs a stdin."""
+        client = self._client(self.profiles)
+        return [str(part) for part in client.client_config.docker_compose_cmd] + list(arguments)
+
+    def down(self) -> None:
+        """Remove every container and network of the project, of whatever profile."""
+        client = self._client(("*",))
+        bounded(
+            "docker compose down",
+            lambda: client.compose.down(volumes=True, remove_orphans=True, quiet=True),
+            seconds=DOWN_S,
+        )
+
+    def logs(self, service: str, *, tail: int) -> list[str]:
+        """The last lines of a service's log."""
+        client = self._client(("*",))
+        text = bounded("docker compose logs", lambda: client.compose.logs(service, tail=str(tail), no_log_prefix=True))
+        return str(text).splitlines()
+
+    def _client(self, profiles: tuple[str, ...]) -> DockerClient:
+        return DockerClient(
+            compose_files=list(self.files),
+            compose_profiles=list(profiles),
+            compose_project_name=self.name,
+            compose_project_directory=self.root,
+            compose_env_files=[self.env_file],
+        )

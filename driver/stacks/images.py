@@ -1,0 +1,125 @@
+"""Which images the stack runs, whether they are here, and whether own ones were built from this checkout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from python_on_whales import DockerClient
+from python_on_whales.exceptions import NoSuchImage
+
+from contracts.errors import ErrorCode, Found, LabError
+from contracts.plan import ImageIdentity
+from driver.checkout import ROOT
+from driver.image_content import BASE_LABEL, CONTENT_LABEL, OWN_IMAGES, content_sha256
+from driver.stacks.engine import bounded
+
+ENV_FILE = ROOT / ".env"
+NEXT_BUILD = "make setup"
+VARIABLES = {
+    "fixture-api": "FIXTURE_API_IMAGE",
+    "eval-runner": "RUNNER_IMAGE",
+    "agent": "AGENT_IMAGE",
+    "fault-proxy": "TOXIPROXY_IMAGE",
+    "otel-collector": "OTELCOL_IMAGE",
+}
+"""Compose service to the variable of .env that names its image."""
+
+
+@dataclass(frozen=True)
+class _Inspected:
+    image_id: str
+    labels: Mapping[str, str]
+
+
+def read_env_file(path: Path) -> dict[str, str]:
+    """The NAME=VALUE lines of a file that `make setup` wrote.
+
+    Raises:
+        LabError: IMAGE_MISSING when there is no such file.
+
+    """
+    if not path.is_file():
+        raise LabError(
+            ErrorCode.IMAGE_MISSING,
+            "no images were built from this checkout yet",
+            found=[Found("not there", file=path.name)],
+            next_step=NEXT_BUILD,
+        )
+    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    return {name: value.strip('"') for name, _, value in (line.partition("=") for line in lines)}
+
+
+def checked_images(services: tuple[str, ...]) -> dict[str, ImageIdentity]:
+    """The images of those services by service, each on this machine and none stale.
+
+    Raises:
+        LabError: IMAGE_MISSING or IMAGE_STALE, with all images concerned.
+
+    """
+    named = read_env_file(ENV_FILE)
+    inspected = {service: _inspect(named.get(VARIABLES[service], "")) for service in services}
+    missing = [service for service, image in inspected.items() if image is None]
+    if missing:
+        raise LabError(
+            ErrorCode.IMAGE_MISSING,
+            f"{len(missing)} of {len(services)} images are not on this machine",
+            found=[
+                Found(f"{VARIABLES[name]}={named.get(VARIABLES[name], '')}", file=".env", place=name)
+                for name in missing
+            ],
+            next_step=NEXT_BUILD,
+        )
+    present = {service: image for service, image in inspected.items() if image is not None}
+    stale = [service for service, image in present.items() if not _is_current(service, image)]
+    if stale:
+        raise LabError(
+            ErrorCode.IMAGE_STALE,
+            f"built from other files than this checkout's: {', '.join(stale)}",
+            found=[
+                Found(f"label {CONTENT_LABEL} {present[name].labels.get(CONTENT_LABEL)}", place=name) for name in stale
+            ],
+            next_step=NEXT_BUILD,
+        )
+    return {service: _identity(named[VARIABLES[service]], image) for service, image in present.items()}
+
+
+def known_images() -> tuple[str, ...]:
+    """The services that have an image named in .env; raises LabError IMAGE_MISSING when there is none."""
+    named = read_env_file(ENV_FILE)
+    return tuple(service for service, variable in VARIABLES.items() if named.get(variable))
+
+
+def _inspect(reference: str) -> _Inspected | None:
+    if not reference:
+        return None
+    return bounded(f"docker image inspect {reference}", lambda: _image_or_none(reference))
+
+
+def _image_or_none(reference: str) -> _Inspected | None:
+    try:
+        image = DockerClient().image.inspect(reference)
+    except NoSuchImage:
+        return None
+    return _Inspected(
+        image_id=image.id,
+        labels=dict((image.config.labels or {}) if image.config else {}),
+    )
+
+
+def _is_current(service: str, image: _Inspected) -> bool:
+    if service not in OWN_IMAGES:
+        return True
+    base = image.labels.get(BASE_LABEL, "")
+    return image.labels.get(CONTENT_LABEL) == content_sha256(ROOT, service=service, base_content=base)
+
+
+def _identity(reference: str, image: _Inspected) -> ImageIdentity:
+    by_digest = reference.partition("@")[2]
+    return ImageIdentity(
+        reference=reference,
+        digest=by_digest or image.image_id,
+        image_id=image.image_id,
+        content_digest=f"sha256:{image.labels[CONTENT_LABEL]}" if CONTENT_LABEL in image.labels else None,
+    )

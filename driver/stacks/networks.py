@@ -1,0 +1,37 @@
+"""The engine's pool of address ranges: told when it is exhausted, with the networks that hold it."""
+
+from __future__ import annotations
+
+from python_on_whales import DockerClient
+
+from contracts.errors import ErrorCode, Found, LabError
+from driver.stacks.engine import bounded
+from driver.stacks.ownership import PROJECT_LABEL
+
+_EXHAUSTED = "predefined address pools have been fully subnetted"
+"""The engine's own words; there is no code for it."""
+
+
+def pool_exhausted(cause: str) -> LabError | None:
+    """The error that names the pool and who holds it, if that is what the engine said."""
+    if _EXHAUSTED not in cause:
+        return None
+    bridges = bridge_networks()
+    return LabError(
+        ErrorCode.NETWORK_POOL,
+        f"the engine has no address range left for a network: {len(bridges)} bridge networks hold the default pool",
+        found=[Found(_owner(labels), place=name) for name, labels in bridges.items()],
+        cause=cause,
+        next_step="labctl clean, or docker network prune, or larger default-address-pools in the engine's daemon.json",
+    )
+
+
+def bridge_networks() -> dict[str, dict[str, str]]:
+    """Name to labels of every network that takes a range of the pool; raises LabError."""
+    networks = bounded("docker network ls", DockerClient().network.list)
+    return {network.name: network.labels or {} for network in networks if network.driver == "bridge"}
+
+
+def _owner(labels: dict[str, str]) -> str:
+    project = labels.get(PROJECT_LABEL)
+    return f"of Compose project {project}" if project else "of no Compose project"

@@ -1,0 +1,98 @@
+"""The process backend: fixture API and runner as children of the driver, side by side, ending with it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from contracts.errors import ErrorCode, LabError
+from contracts.order import HostOverStdio, RunnerOrder
+from contracts.plan import Backend, ImageIdentity
+from driver.checkout import AGENT_HOST, ROOT
+from driver.ports import EngineFacts, LogLine, World
+from driver.stacks.children import Child, child_env, ended
+
+STARTUP_S = 30.0
+"""How long fixture API and runner may take to be ready."""
+
+
+class ProcessStack:
+    """Fixture API, runner and the runner's agent host as plain processes on loopback ports."""
+
+    backend: Backend = "process"
+    not_enforced: tuple[str, ...] = ("memory_mb", "pids")
+
+    def preflight(self, *, needs_agent: bool) -> dict[str, ImageIdentity]:  # noqa: ARG002 - the port's signature
+        """Nothing to check: the interpreter that runs this runs everything; no images."""
+        return {}
+
+    def facts(self) -> EngineFacts:
+        """No engine is part of this backend."""
+        return EngineFacts()
+
+    @contextmanager
+    def running(self, world: World, *, log: LogLine) -> Iterator[Iterator[str]]:
+        """See `driver.ports.Stack`; both processes are started before either is waited for."""
+        with ExitStack() as stack:
+            work = stack.enter_context(tempfile.TemporaryDirectory(prefix="labctl-work-"))
+            fixture = stack.enter_context(ended(_fixture_api(world, log), grace_s=1.0))
+            runner = stack.enter_context(ended(_runner(log), grace_s=3.0))
+            ports = _ready_ports(fixture)
+            order = RunnerOrder(
+                plan=world.plan,
+                suite=str(world.suite),
+                fixture_url=f"http://127.0.0.1:{ports['dataPort']}",
+                control_url=f"http://127.0.0.1:{ports['controlPort']}",
+                agent_host=_agent_host(world, Path(work)),
+                agent_suite=str(world.agent_suite),
+                agent_env=dict(world.agent_env),
+                startup_seconds=STARTUP_S,
+            )
+            runner.send_line(order.to_line())
+            yield runner.lines()
+
+
+def _fixture_api(world: World, log: LogLine) -> Child:
+    return Child.start(
+        "fixture-api",
+        [sys.executable, "-m", "fixture_api"],
+        cwd=ROOT,
+        env=child_env(
+            DATASET_PATH=str(world.suite),
+            FIXED_NOW=world.plan.conditions.clock,
+            FIXTURE_HOST="127.0.0.1",
+            FIXTURE_PORT="0",
+            CONTROL_HOST="127.0.0.1",
+            CONTROL_PORT="0",
+            FIXTURE_SELECT=world.plan.agent.select,
+            EXIT_WITH_STDIN="1",
+        ),
+        log=log,
+    )
+
+
+def _runner(log: LogLine) -> Child:
+    return Child.start("eval-runner", [sys.executable, "-m", "runner", "attempts"], cwd=ROOT, env=child_env(), log=log)
+
+
+def _agent_host(world: World, work: Path) -> HostOverStdio | None:
+    if world.plan.agent.adapter == "chat":
+        return None
+    return HostOverStdio(argv=(sys.executable, str(AGENT_HOST), "--stdio", "--work", str(work)))
+
+
+def _ready_ports(fixture: Child) -> dict[str, int]:
+    line = fixture.first_line(timeout_s=STARTUP_S)
+    if line is None:
+        raise LabError(
+            ErrorCode.STACK_UNHEALTHY,
+            f"the fixture API was not ready within {STARTUP_S:g} s",
+            cause=" / ".join(list(fixture.tail)[-5:]) or f"it said nothing (exit status {fixture.process.poll()})",
+            next_step="labctl doctor",
+        )
+    ports: dict[str, int] = json.loads(line)
+    return ports

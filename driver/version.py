@@ -1,0 +1,3 @@
+"""The version of labctl, the only place that says it."""
+
+VERSION = "0.1.0"

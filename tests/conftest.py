@@ -1,0 +1,31 @@
+"""Says at the end, group by group, what was run and what was skipped and why."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+_TESTS = Path(__file__).parent
+_COUNTED = ("passed", "failed", "error", "skipped")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    reasons: dict[str, set[str]] = defaultdict(set)
+    for word in _COUNTED:
+        for report in terminalreporter.getreports(word):
+            group = _group(report.nodeid)
+            counts[group][word] += 1
+            if word == "skipped" and isinstance(report.longrepr, tuple):
+                reasons[group].add(str(report.longrepr[2]).removeprefix("Skipped: "))
+    terminalreporter.section("groups")
+    for group in sorted(counts):
+        told = ", ".join(f"{counts[group][word]} {word}" for word in _COUNTED if counts[group][word])
+        terminalreporter.write_line(f"{group}: {told}" + "".join(f" ({reason})" for reason in sorted(reasons[group])))
+
+
+def _group(node_id: str) -> str:
+    parts = Path(node_id.partition("::")[0]).parts
+    return "/".join(parts[:2])
