@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from pathlib import Path
 
 import rfc8785
@@ -10,6 +12,9 @@ import rfc8785
 from contracts.record import Json
 
 _CHUNK_BYTES = 1 << 20
+_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_MAY_DIFFER = re.compile(r"[:,\[]-?\d+(?:[.e]|\d{15})")
+"""What the standard library might write otherwise than RFC 8785: a fraction, an exponent, a very long integer."""
 
 
 def canonical_json(value: Json) -> bytes:
@@ -19,6 +24,14 @@ def canonical_json(value: Json) -> bytes:
         rfc8785.CanonicalizationError: an integer beyond 2**53 - 1, NaN or an infinity.
 
     """
+    try:
+        text = _encode(value)
+        # Without such numbers, and with no character above U+FFFF (which UTF-16 sorts otherwise), both write the same
+        # bytes, and the standard library is 20 times as quick.
+        if text[0] in '{["tfn' and not _MAY_DIFFER.search(text) and (text.isascii() or max(text) <= "\uffff"):
+            return text.encode()
+    except ValueError:
+        pass  # NaN, an infinity or a lone surrogate: the library below names it
     return rfc8785.dumps(value)
 
 

@@ -53,6 +53,10 @@ class Suite:
     dataset: Revision
     """Digest over routes and state as written; the label is the suite's revision, else the digest."""
     tool_schema: Revision
+    agent_files: Mapping[str, Mapping[str, str]]
+    """For each agent the content digests of the suite's files that it is made of, by their paths in the suite."""
+    agent_digests: Mapping[str, str]
+    """Over the agent's table of suite.toml as written and its files."""
 
     def case(self, case_id: str) -> Case:
         """The case of that id; raises KeyError."""

@@ -1,0 +1,150 @@
+"""Reads a suite: every file parsed, every reference resolved, every problem named at once, every digest taken."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from contracts.canonical import digest_of_bytes, digest_of_json
+from contracts.errors import ErrorCode, Found, LabError
+from contracts.suite.agent_files import agent_files
+from contracts.suite.digests import agent_digest, case_digest, dataset_digest, digests_of_files
+from contracts.suite.files import SuiteFiles, read_files
+from contracts.suite.linting import lint
+from contracts.suite.reading import SuiteFolder
+from contracts.suite.settings import SuiteSettings
+from contracts.suite.suite import Revision, Suite, Text
+
+_OWN_DEFAULTS = ("revision", "tool_schema_revision")
+"""Keys without a value of their own in the record: the digest is their documented default."""
+
+
+def load_suite(root: Path) -> Suite:
+    """The suite of a directory; nothing of it is read from disk again.
+
+    Raises:
+        LabError: suite-missing, no-cases, not-built-yet (a folder of sessions), or one suite-invalid for all problems.
+
+    """
+    if not root.is_dir():
+        what = "is no directory" if root.exists() else "is not there"
+        raise LabError(
+            ErrorCode.SUITE_MISSING,
+            f"the suite directory {root} {what}",
+            expected="a directory with cases.json",
+            next_step="labctl run SUITE, with the directory of a suite",
+        )
+    with _without_collector():
+        files = read_files(SuiteFolder(root))
+        files.problems.add(lint(files))
+        if not files.problems.listed:
+            _refuse_without_cases(files)
+        files.problems.refuse(str(root))
+        return _assembled(files)
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """No cyclic collection meanwhile: nothing dies here, and with 100 000 cases it would take half of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _refuse_without_cases(files: SuiteFiles) -> None:
+    if files.cases.items:
+        return
+    root, settings = files.folder.root, files.settings
+    if files.cases.document is not None:
+        raise LabError(
+            ErrorCode.NO_CASES,
+            f"the suite {root} has no case",
+            found=[Found("the list is empty", files.cases.document.file, "/cases")],
+        )
+    own = {settings.cases, settings.routes, settings.tools, settings.state}
+    folder = root / settings.sessions if settings.sessions else root
+    sessions = sorted(path.name for path in folder.glob("*.json") if path.name not in own)
+    if sessions:
+        raise LabError(
+            ErrorCode.NOT_BUILT_YET,
+            f"the suite {root} is a folder of docker-agent sessions, which this version does not read",
+            found=[Found(f"{len(sessions)} session files, no {settings.cases}", files.folder.shown(sessions[0]))],
+            expected="a directory with cases.json",
+        )
+    raise LabError(
+        ErrorCode.NO_CASES,
+        f"the suite {root} has no case",
+        found=[Found(f"no {settings.cases} and no session files")],
+        expected="cases.json, or the key `cases` in suite.toml",
+    )
+
+
+def _assembled(files: SuiteFiles) -> Suite:
+    settings = files.settings
+    state = files.state.value if files.state else {}
+    dataset = dataset_digest(routes=files.routes.written(), state=state)
+    tool_schema = digest_of_json(files.tools.document.value if files.tools.document else {"tools": []})
+    made_of = {name: agent_files(files.folder, agent) for name, agent in settings.agents.items()}
+    digests = {name: digests_of_files(files.folder.root, paths) for name, paths in made_of.items()}
+    return Suite(
+        root=files.folder.root,
+        settings=settings,
+        defaulted=_defaulted(settings),
+        cases=tuple(sorted(files.cases.records, key=lambda case: not case.protected)),
+        case_digests=_case_digests(files),
+        routes=files.routes.records,
+        state=state,
+        tools=files.tools.records,
+        models=files.model_files,
+        model_digests={name: digest_of_json(document.value) for name, document in files.models.items()},
+        prompts={name: _text(name, text) for name, text in files.prompts.items()},
+        policy=_text(settings.policy.revision, files.policy) if settings.policy and files.policy is not None else None,
+        dataset=Revision(label=settings.revision or dataset, digest=dataset),
+        tool_schema=Revision(label=settings.tool_schema_revision or tool_schema, digest=tool_schema),
+        agent_files=digests,
+        agent_digests={
+            name: agent_digest(declaration=files.declaration(name), files=digests[name]) for name in settings.agents
+        },
+    )
+
+
+def _text(name: str, text: str) -> Text:
+    return Text(name=name, text=text, digest=digest_of_bytes(text.encode()))
+
+
+def _case_digests(files: SuiteFiles) -> dict[str, str]:
+    written = files.cases.written()
+    return {
+        case.id: case_digest(written[index], working_dir=_working_dir(files, case.working_dir))
+        for index, case in files.cases.items
+    }
+
+
+def _working_dir(files: SuiteFiles, name: str | None) -> dict[str, str] | None:
+    if name is None:
+        return None
+    folder = files.folder.root / "working_dirs" / name
+    return digests_of_files(folder, (path for path in folder.rglob("*") if path.is_file()))
+
+
+def _defaulted(settings: SuiteSettings) -> tuple[str, ...]:
+    """The absent keys that took a default: those of suite.toml and those of its limits."""
+    fields, given = SuiteSettings.model_fields, settings.model_fields_set
+    absent = [
+        key
+        for key, field in fields.items()
+        if key not in given and (key in _OWN_DEFAULTS or isinstance(field.default, str | int))
+    ]
+    limits = settings.limits
+    absent += [
+        f"limits.{key}"
+        for key, value in limits.model_dump(exclude_none=True).items()
+        if key not in limits.model_fields_set and value is not None
+    ]
+    return tuple(absent)

@@ -1,0 +1,192 @@
+"""Reads the files of a suite: inside its folder, UTF-8, strict JSON or TOML; every refusal says where."""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from contracts.record import Json
+from contracts.suite.places import duplicate_keys
+from contracts.suite.problems import Document, Problem
+
+LARGEST_EXACT_INTEGER = 2**53 - 1
+"""Beyond it canonical JSON (RFC 8785) has no exact number."""
+_BOM = b"\xef\xbb\xbf"
+
+
+class UnreadableError(Exception):
+    """The file cannot be used; carries the problem."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.text)
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class UnfitNumber:
+    """Stands for a number that canonical JSON cannot carry."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class SuiteFolder:
+    """The folder of a suite; nothing outside it is read."""
+
+    root: Path
+
+    def shown(self, relative: str) -> str:
+        """The file as the user knows it: below the name of the suite's folder."""
+        return f"{self.root.resolve().name}/{relative}"
+
+    def find(self, relative: str) -> Path:
+        """The file of a path as a suite file writes it.
+
+        Raises:
+            UnreadableError: it is absolute, leads outside the suite (also through a link), or is no regular file.
+
+        """
+        why = self.refusal(relative)
+        if why:
+            raise UnreadableError(Problem(why, file=self.shown(relative)))
+        return self.root / relative
+
+    def refusal(self, relative: str, *, folder: bool = False) -> str | None:
+        """Why the path cannot be used, or None."""
+        path = self.root / relative
+        if not relative or "\0" in relative:
+            return "no usable path"
+        if Path(relative).is_absolute() or not path.resolve().is_relative_to(self.root.resolve()):
+            return f'"{relative}" leads outside the suite'
+        if folder:
+            return None if path.is_dir() else f'no folder "{relative}" in the suite'
+        if path.is_dir():
+            return f'"{relative}" is a folder, expected a file'
+        return None if path.is_file() else f'no file "{relative}" in the suite'
+
+    def read_text(self, relative: str) -> str:
+        """The file's text; raises UnreadableError, also for a byte order mark and for bytes that are not UTF-8."""
+        path = self.find(relative)
+        file = self.shown(relative)
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise UnreadableError(Problem(f"cannot be read: {error.strerror}", file=file)) from error
+        if content.startswith(_BOM):
+            raise UnreadableError(Problem("begins with a byte order mark; save it as UTF-8 without one", file=file))
+        try:
+            return content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            raise UnreadableError(Problem("holds bytes that are not UTF-8", file=file, line=f"line {line}")) from error
+
+
+def read_json(folder: SuiteFolder, relative: str) -> tuple[Document, list[Problem]]:
+    """A JSON file and what is wrong with its keys and numbers; raises UnreadableError when it is no JSON."""
+    text = folder.read_text(relative)
+    file = folder.shown(relative)
+    parser = _StrictParser()
+    try:
+        value = parser.parse(text)
+    except json.JSONDecodeError as error:
+        line = f"line {error.lineno}, column {error.colno}"
+        raise UnreadableError(Problem(f"no valid JSON: {error.msg}", file=file, line=line)) from error
+    except RecursionError as error:
+        raise UnreadableError(Problem("nested too deeply", file=file)) from error
+    document = Document(file=file, text=text, value=value)
+    problems: list[Problem] = []
+    if parser.repeats_keys:
+        problems += [
+            Problem(f'the key "{path[-1]}" is there twice', document.place(*path)) for path in duplicate_keys(text)
+        ]
+    if parser.has_unfit_numbers:
+        problems += unfit_numbers(document)
+    return document, problems
+
+
+def read_toml(folder: SuiteFolder, relative: str) -> tuple[Document, list[Problem]]:
+    """A TOML file and what is wrong with its numbers; raises UnreadableError when it is no TOML."""
+    text = folder.read_text(relative)
+    file = folder.shown(relative)
+    try:
+        value = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        what, _, where = str(error).removesuffix(")").rpartition(" (at ")
+        raise UnreadableError(
+            Problem(f"no valid TOML: {what or where}", file=file, line=where if what else None)
+        ) from error
+    document = Document(file=file, text=text, value=_fit_for_json(value), is_toml=True)
+    return document, list(unfit_numbers(document))
+
+
+def unfit_numbers(document: Document) -> Iterator[Problem]:
+    """A problem for every number that canonical JSON cannot carry."""
+    waiting: list[tuple[tuple[str | int, ...], Json]] = [((), document.value)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, UnfitNumber):
+            text = value.text if len(value.text) <= 40 else value.text[:40] + "…"  # noqa: PLR2004 - enough to see it
+            yield Problem(
+                f"{text} cannot be used: expected a finite number, and a whole one within ±(2^53 - 1)",
+                document.place(*path),
+            )
+        elif isinstance(value, dict):
+            waiting += [((*path, key), one) for key, one in reversed(value.items())]
+        elif isinstance(value, list):
+            waiting += [((*path, index), one) for index, one in reversed(list(enumerate(value)))]
+
+
+class _StrictParser:
+    """`json.loads` that notices repeated keys and numbers that canonical JSON cannot carry."""
+
+    def __init__(self) -> None:
+        self.repeats_keys = False
+        self.has_unfit_numbers = False
+
+    def parse(self, text: str) -> Json:
+        return json.loads(
+            text,
+            object_pairs_hook=self._object,
+            parse_int=self._integer,
+            parse_float=self._real,
+            parse_constant=self._unfit,
+        )
+
+    def _object(self, pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+        members = dict(pairs)
+        if len(members) != len(pairs):
+            self.repeats_keys = True
+        return members
+
+    def _integer(self, text: str) -> int | UnfitNumber:
+        if len(text) < 16 or (len(text) < 20 and abs(int(text)) <= LARGEST_EXACT_INTEGER):  # noqa: PLR2004 - digits
+            return int(text)
+        return self._unfit(text)
+
+    def _real(self, text: str) -> float | UnfitNumber:
+        number = float(text)
+        return number if math.isfinite(number) else self._unfit(text)
+
+    def _unfit(self, text: str) -> UnfitNumber:
+        self.has_unfit_numbers = True
+        return UnfitNumber(text)
+
+
+def _fit_for_json(value: Any) -> Json:
+    """The TOML value as a JSON value: instants become RFC 3339 text, unfit numbers are marked."""
+    if isinstance(value, dict):
+        return {key: _fit_for_json(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_fit_for_json(one) for one in value]
+    if isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) <= LARGEST_EXACT_INTEGER else UnfitNumber(str(value))
+    if isinstance(value, float):
+        return value if math.isfinite(value) else UnfitNumber(str(value))
+    return value.isoformat().replace("+00:00", "Z")
