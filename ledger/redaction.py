@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from enum import Enum
+from functools import cache, cached_property
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from contracts.record import Json
+from contracts.record import Json, Record
 from ledger.secret_forms import SHORTEST_BYTES, spellings
+
+R = TypeVar("R", bound=Record)
+
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 class Redactor:
@@ -31,31 +37,56 @@ class Redactor:
         )
         """Names of the values that are too short to be taken out of anything; somebody has to be told."""
 
-    def text(self, text: str) -> str:
+    def redact_text(self, text: str) -> str:
         """The text without any secret value."""
         if not self._secrets:
             return text
         return self._pattern.sub(lambda match: f"[redacted:{self._name_of(match.group())}]", text)
 
-    def data(self, content: bytes) -> bytes:
+    def redact_bytes(self, content: bytes) -> bytes:
         """The bytes without any secret value; bytes that are no UTF-8 stay as they are."""
         if not self._secrets:
             return content
-        return self.text(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        return self.redact_text(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
-    def json(self, value: Json) -> Json:
+    def redact_json(self, value: Json) -> Json:
         """The JSON value with every key and string redacted, and numbers whose whole text is a secret."""
         if not self._secrets:
             return value
         if isinstance(value, str):
-            return self.text(value)
+            return self.redact_text(value)
         if isinstance(value, dict):
-            return {self.text(key): self.json(item) for key, item in value.items()}
+            return {self.redact_text(key): self.redact_json(item) for key, item in value.items()}
         if isinstance(value, list | tuple):
-            return [self.json(item) for item in value]
+            return [self.redact_json(item) for item in value]
         if isinstance(value, int | float) and not isinstance(value, bool):
             name = next((name for name, secret in self._secrets.items() if secret.strip() == repr(value)), None)
             return value if name is None else f"[redacted:{name}]"
+        return value
+
+    def redact_record(self, record: R) -> R:
+        """The record with every text in it redacted, down through its records, tuples and maps.
+
+        What the record's own schema fixes stays: closed lists of words, numbers and digests, so that it can be read
+        back; in free JSON (`Json` fields) numbers are redacted as well.
+        """
+        if not self._secrets:
+            return record
+        changes = {}
+        for name, is_json in _open_fields(type(record)):
+            value = getattr(record, name)
+            changes[name] = self.redact_json(value) if is_json else self._redact_typed(value)
+        return record.model_copy(update=changes)
+
+    def _redact_typed(self, value: object) -> object:
+        if isinstance(value, Record):
+            return self.redact_record(value)
+        if isinstance(value, str) and not isinstance(value, Enum):
+            return value if _DIGEST.fullmatch(value) else self.redact_text(value)
+        if isinstance(value, tuple):
+            return tuple(self._redact_typed(item) for item in value)
+        if isinstance(value, dict):
+            return {self.redact_text(key): self._redact_typed(item) for key, item in value.items()}
         return value
 
     @cached_property
@@ -78,3 +109,21 @@ class Redactor:
     def _name_of(self, found: str) -> str:
         """The secret that was found; asked only for hits, so that the one big pattern needs no groups."""
         return next(name for pattern, name in self._compiled if pattern.fullmatch(found))
+
+
+@cache
+def _open_fields(record: type[Record]) -> tuple[tuple[str, bool], ...]:
+    """The fields whose values a schema leaves open, each with whether it is free JSON."""
+    return tuple(
+        (name, field.annotation is Any)
+        for name, field in record.model_fields.items()
+        if not _is_closed(field.annotation)
+    )
+
+
+def _is_closed(annotation: object) -> bool:
+    """Whether a type allows only listed words (and None)."""
+    if get_origin(annotation) is Literal:
+        return True
+    parts = [part for part in get_args(annotation) if part is not type(None)]
+    return bool(parts) and all(get_origin(part) is Literal for part in parts)

@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from contracts.attempt import AttemptRecord
 from contracts.exits import Exit
 from contracts.plan import Plan
 from contracts.results import CaseResult, Metrics, Results, Summary
 from ledger.case_results import case_result
+from ledger.record_file import record_file
 from ledger.totals import Totals
+
+
+class HasSummary(Protocol):
+    """Results, whole or graded."""
+
+    @property
+    def summary(self) -> Summary:
+        """The counts of outcomes."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -42,30 +53,24 @@ def results_of(plan: Plan, attempts: Iterable[AttemptRecord]) -> Results:
     return Results(run_id=plan.run_id, summary=totals.summary(), metrics=totals.metrics(), cases=tuple(cases))
 
 
-def results_json(results: Results) -> bytes:
-    """results.json of results that are whole in memory."""
-    head = ResultsHead(results.run_id, results.summary, results.metrics)
-    return b"".join(results_pieces(head, (case_line(case) for case in results.cases)))
+def case_piece(case: CaseResult) -> bytes:
+    """One case as it stands in results.json, without the comma that may follow it."""
+    return b"    " + case.model_dump_json(by_alias=True, exclude_none=True, indent=2).encode().replace(b"\n", b"\n    ")
 
 
-def case_line(case: CaseResult) -> bytes:
-    """One case as its line of results.json, without comma and line end."""
-    return case.to_line().encode()
-
-
-def results_pieces(head: ResultsHead, case_lines: Iterable[bytes]) -> Iterator[bytes]:
-    """results.json in pieces: one line of text for the head, one for each case."""
-    empty = Results(run_id=head.run_id, summary=head.summary, metrics=head.metrics, cases=())
-    start, _, end = empty.to_line().rpartition("[]")
-    yield start.encode() + b"["
+def results_pieces(head: ResultsHead, case_pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """results.json in pieces: together the bytes of `record_file` of the whole results, which never exist as one."""
+    empty = record_file(Results(run_id=head.run_id, summary=head.summary, metrics=head.metrics, cases=()))
+    start, _, end = empty.rpartition(b"[]")
+    yield start + b"["
     separator = b"\n"
-    for line in case_lines:
-        yield separator + line
+    for piece in case_pieces:
+        yield separator + piece
         separator = b",\n"
-    yield b"\n]" + end.encode() + b"\n"
+    yield (b"" if separator == b"\n" else b"\n  ") + b"]" + end
 
 
-def exit_of(results: Results | ResultsHead) -> Exit:
+def exit_of(results: HasSummary) -> Exit:
     """The exit that the outcomes alone cause: a fail outranks an unknown one."""
     if results.summary.failed:
         return Exit.NO

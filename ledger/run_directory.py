@@ -11,7 +11,9 @@ from pathlib import Path
 
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.evidence import APPEND_ONLY, COMPLETE, PLAN
+from contracts.record import Record
 from ledger.file_names import name_problem
+from ledger.record_file import record_file
 
 PART_PREFIX = ".labctl-part-"
 """Files of this prefix are unfinished writes; one that is left over says that its writer was killed."""
@@ -138,6 +140,10 @@ class RunDirectory:
             finally:
                 part.unlink(missing_ok=True)
 
+    def write_record(self, name: str, record: Record) -> None:
+        """Write a record as a file of its own; raises as `write_whole` does."""
+        self.write_whole(name, record_file(record))
+
     def flush(self) -> None:
         """Bring every file and directory of the run, and its name in the evidence folder, to the disk once.
 
@@ -171,6 +177,11 @@ class RunDirectory:
             self._closed = True
             while self._handles:
                 os.close(self._handles.popitem()[1])
+
+    def discard(self) -> None:
+        """Remove the run directory and everything in it: for a run that ended before its first attempt."""
+        self.close()
+        shutil.rmtree(self.path)
 
     def _require_open(self, name: str) -> None:
         if self._failed is not None:

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from contracts.errors import ErrorCode, Found, LabError
 
 RANDOM_BYTES = 3
-"""How many random bytes `run_id_of` takes: six hex digits."""
+"""How many random bytes `new_run_id` takes: six hex digits."""
 
 _GIVEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
-def run_id_of(at: datetime, *, random_bytes: bytes) -> str:
+def new_run_id(at: datetime, random_bytes: bytes) -> str:
     """`run-YYYY-MM-DD-HHMMSS-<6 hex>` of an aware instant, in UTC.
 
     Raises:

@@ -1,0 +1,80 @@
+"""What follows from plan.json and traces/attempts.jsonl: the files to write and the cases worth listing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from contracts.outcome import Outcome
+from contracts.plan import Plan
+from contracts.results import CaseResult, Metrics, Summary
+from ledger.attempts_file import AttemptIndex
+from ledger.case_results import case_result
+from ledger.junit import JUnitCounts, junit_pieces, testcase_piece
+from ledger.results import ResultsHead, case_piece, results_pieces
+from ledger.totals import Totals
+
+LISTED_CASES = 40
+"""Of more cases only those that did not pass are kept as objects and listed."""
+
+
+@dataclass(frozen=True)
+class Grading:
+    """The results of a run; of a large one, the text of every case but the objects of those not passing only."""
+
+    run_id: str
+    summary: Summary
+    metrics: Metrics
+    listed: tuple[CaseResult, ...]
+    """All cases in the order of the plan, or, of more than LISTED_CASES, those not passing."""
+    _case_pieces: list[bytes]
+    _counts: JUnitCounts
+    _testcase_pieces: list[bytes]
+
+    def results_pieces(self) -> Iterator[bytes]:
+        """results.json in pieces."""
+        return results_pieces(ResultsHead(self.run_id, self.summary, self.metrics), self._case_pieces)
+
+    def junit_pieces(self) -> Iterator[bytes]:
+        """junit.xml in pieces."""
+        return junit_pieces(self._counts, self._testcase_pieces, run_id=self.run_id)
+
+
+def grade_run(plan: Plan, attempts: Path) -> Grading:
+    """Grade the attempts of a file by its plan, in one pass over the file and one over the plan.
+
+    Raises:
+        BadLineError: a line of the file is cut or no attempt.
+        ValueError: an attempt of a case that is not planned.
+
+    """
+    index = AttemptIndex(attempts)
+    planned = {case.case_id for case in plan.cases}
+    for attempt in index.scan():
+        if attempt.case_id not in planned:
+            raise ValueError(f"{attempt.case_id} is not planned")
+    return grade_indexed(plan, index)
+
+
+def grade_indexed(plan: Plan, index: AttemptIndex) -> Grading:
+    """Grade attempts that were scanned before."""
+    totals, counts = Totals(), JUnitCounts()
+    case_pieces, testcase_pieces, listed = [], [], []
+    for planned, attempts in zip(plan.cases, index.by_case(case.case_id for case in plan.cases), strict=True):
+        case = case_result(planned, attempts)
+        totals.add(case)
+        counts.add(case)
+        case_pieces.append(case_piece(case))
+        testcase_pieces.append(testcase_piece(case))
+        if len(plan.cases) <= LISTED_CASES or case.outcome is not Outcome.PASS:
+            listed.append(case)
+    return Grading(
+        run_id=plan.run_id,
+        summary=totals.summary(),
+        metrics=totals.metrics(),
+        listed=tuple(listed),
+        _case_pieces=case_pieces,
+        _counts=counts,
+        _testcase_pieces=testcase_pieces,
+    )

@@ -1,0 +1,142 @@
+"""junit.xml from case results: fail is a failure, unknown an error, not-run skipped; one testcase for each case."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped, TestCase, TestSuite
+
+from contracts.attempt import Check
+from contracts.outcome import Outcome
+from contracts.results import AttemptResult, CaseResult, Results
+from ledger.case_results import NO_ATTEMPT, is_not_run, last_tries
+from ledger.record_text import json_text
+
+SUITE_NAME = "labctl"
+"""The name of the one testsuite and the class name of its testcases, the same in every run: CI pairs runs by it."""
+
+_NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
+_NEW_PROPERTIES: Any = Properties  # it has no annotations
+_CLOSING = b"</testsuite></testsuites>\n"
+
+
+@dataclass
+class JUnitCounts:
+    """What the testsuite says of its testcases."""
+
+    tests: int = 0
+    failures: int = 0
+    errors: int = 0
+    skipped: int = 0
+    duration_ms: int = 0
+
+    def add(self, case: CaseResult) -> None:
+        """Count one case."""
+        self.tests += 1
+        self.failures += case.outcome is Outcome.FAIL
+        self.skipped += is_not_run(case)
+        self.errors += case.outcome is Outcome.UNKNOWN and not is_not_run(case)
+        self.duration_ms += _duration_ms(case)
+
+
+def junit_of(results: Results) -> bytes:
+    """junit.xml of results that are whole in memory."""
+    counts = JUnitCounts()
+    for case in results.cases:
+        counts.add(case)
+    return b"".join(junit_pieces(counts, (testcase_piece(case) for case in results.cases), run_id=results.run_id))
+
+
+def junit_pieces(counts: JUnitCounts, testcases: Iterable[bytes], *, run_id: str) -> Iterator[bytes]:
+    """junit.xml in pieces: the head, one line for each testcase, the end."""
+    root, suite = JUnitXml(SUITE_NAME), TestSuite(SUITE_NAME)
+    for element in (root, suite):
+        element.tests, element.failures = counts.tests, counts.failures
+        element.errors, element.skipped = counts.errors, counts.skipped
+        element.time = counts.duration_ms / 1000
+    suite.add_property("runId", _clean(run_id))
+    _append(root, suite)
+    head = "".join(_serialized(root._elem)).encode()  # noqa: SLF001 - see _serialized
+    yield b'<?xml version="1.0" encoding="utf-8"?>\n' + head.removesuffix(_CLOSING.strip()) + b"\n"
+    for testcase in testcases:
+        yield testcase + b"\n"
+    yield _CLOSING
+
+
+def testcase_piece(case: CaseResult) -> bytes:
+    """One case as its line of junit.xml."""
+    testcase = TestCase(_clean(case.case_id), SUITE_NAME, _duration_ms(case) / 1000)
+    properties: Any = _NEW_PROPERTIES()
+    for name, value in _properties(case):
+        properties.add_property(Property(name, _clean(value)))
+    _append(testcase, properties)
+    if case.outcome is not Outcome.PASS:
+        _append(testcase, _result(case))
+    return "".join(_serialized(testcase._elem)).encode()  # noqa: SLF001 - see _serialized
+
+
+def _result(case: CaseResult) -> Failure | Error | Skipped:
+    attempt = next(attempt for attempt in last_tries(case.attempts) if attempt.outcome is case.outcome)
+    checks = [check for check in attempt.checks if check.outcome is not Outcome.PASS]
+    kind = attempt.outcome_class or (checks[0].type if checks else None)
+    named = [f"{check.type}: {check.name}" for check in checks]
+    message = "; ".join(part for part in (attempt.reason, *named) if part) or attempt.outcome.value
+    result_type = Skipped if is_not_run(case) else Failure if case.outcome is Outcome.FAIL else Error
+    result = result_type(_clean(message), kind.value if kind else None)
+    if checks:
+        result.text = _clean("\n".join(_check_text(check) for check in checks))
+    return result
+
+
+def _check_text(check: Check) -> str:
+    lines = [f"{check.type}: {check.name}: {check.outcome}"]
+    lines += [f"  expected: {json_text(check.expected)}"] if check.expected is not None else []
+    lines += [f"  actual: {json_text(check.actual)}"] if check.actual is not None else []
+    lines += [f"  reason: {check.reason}"] if check.reason else []
+    return "\n".join(lines)
+
+
+def _properties(case: CaseResult) -> Iterator[tuple[str, str]]:
+    yield "title", case.title
+    yield "protected", json.dumps(case.protected)
+    yield "flaky", json.dumps(case.flaky)
+    for attempt in case.attempts:
+        if attempt.attempt != NO_ATTEMPT:
+            yield f"attempt.{attempt.attempt}", _attempt_text(attempt)
+
+
+def _attempt_text(attempt: AttemptResult) -> str:
+    verdict = attempt.outcome.value + (f"/{attempt.outcome_class}" if attempt.outcome_class else "")
+    retry = f", retry of {attempt.retry_of}" if attempt.retry_of else ""
+    return f"repeat {attempt.repeat}{retry}: {verdict}, {attempt.tool_calls} tool calls, {attempt.duration_ms} ms"
+
+
+def _append(parent: Any, child: Any) -> None:
+    parent.append(child)  # has no annotations
+
+
+def _duration_ms(case: CaseResult) -> int:
+    return sum(attempt.duration_ms for attempt in case.attempts)
+
+
+def _clean(text: str) -> str:
+    """The text with U+FFFD for every character that XML 1.0 cannot carry."""
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def _serialized(element: Any) -> Iterator[str]:
+    """An element tree as text.
+
+    junitparser writes with lxml where that is installed and with the standard library elsewhere; the two spell the
+    same document differently, and `verify` compares bytes on whatever machine it runs.
+    """
+    yield f"<{element.tag}" + "".join(f" {name}={quoteattr(value)}" for name, value in element.attrib.items()) + ">"
+    yield escape(element.text or "", {"\r": "&#13;"})
+    for child in element:
+        yield from _serialized(child)
+    yield f"</{element.tag}>"
