@@ -1,0 +1,135 @@
+"""What is sent back: status, headers, bytes and their digest, as ready for the wire as they can be."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from contracts.record import Json
+from contracts.suite.route import Response
+from fixture_api.digests import response_digest, response_digest_tail
+from fixture_api.templates import Context, Template, compile_template, is_constant
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
+_FRAMING = frozenset(
+    {"connection", "content-length", "date", "keep-alive", "server", "trailer", "transfer-encoding", "upgrade"}
+)
+_NO_BODY = (204, 205, 304)
+_NO_LENGTH = (204, 304)
+
+Headers = list[tuple[bytes, bytes]]
+
+
+class Answer(NamedTuple):
+    """One answer; equal requests to equal worlds get equal ones."""
+
+    status: int
+    headers: Headers
+    """Content-type, the route's own, content-length; lower-case names."""
+    body: bytes
+    digest: str
+
+
+class Head(NamedTuple):
+    """The part of an answer that does not depend on the body."""
+
+    status: int
+    headers: Headers
+    digest_tail: str
+
+
+def make_head(status: int, headers: Mapping[str, str]) -> Head:
+    """Status and headers by lower-case name, as wire and digest need them."""
+    wire = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+    return Head(status, wire, response_digest_tail(status, headers.items()))
+
+
+def make_answer(head: Head, body: bytes) -> Answer:
+    """The answer with that body."""
+    length = [] if head.status in _NO_LENGTH else [(b"content-length", str(len(body)).encode())]
+    return Answer(head.status, head.headers + length, body, response_digest(body, tail=head.digest_tail))
+
+
+def without_body(answer: Answer, head: Head) -> Answer:
+    """The answer to HEAD: the headers of GET, and the digest of what is really sent, which is nothing."""
+    return Answer(answer.status, answer.headers, b"", response_digest(b"", tail=head.digest_tail))
+
+
+def json_bytes(value: Json) -> bytes:
+    """Compact JSON, members in the order in which the suite has them."""
+    return _ENCODE(value).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledResponse:
+    """A response of a route: bytes where nothing in it changes, a template where something does."""
+
+    head: Head
+    delay_ms: int
+    fixed: Answer | None
+    template: Template | None
+
+    def answer(self, context: Context) -> Answer:
+        """The answer in that context; raises templates.MissingReferenceError."""
+        if self.fixed is not None:
+            return self.fixed
+        assert self.template is not None  # noqa: S101 - one of the two is always there
+        return make_answer(self.head, json_bytes(self.template.render(context)))
+
+
+class ResponseError(ValueError):
+    """A response that HTTP cannot carry."""
+
+
+def compile_response(response: Response) -> CompiledResponse:
+    """The response ready to be sent; raises ResponseError or templates.TemplateError."""
+    headers = dict(_own_headers(response))
+    has_json = "json_body" in response.model_fields_set
+    template = compile_template(response.json_body) if has_json else None
+    content_type, body = _plain_body(response)
+    if template is not None:
+        content_type = "application/json"
+    if content_type is not None:
+        headers = {"content-type": content_type} | headers
+    if response.status < 200 or (response.status in _NO_BODY and (body or has_json)):  # noqa: PLR2004 - 1xx
+        raise ResponseError(f"status {response.status} cannot have this body, or is no final answer")
+    head = make_head(response.status, headers)
+    if template is not None and not is_constant(template):
+        return CompiledResponse(head=head, delay_ms=response.delay_ms, fixed=None, template=template)
+    if template is not None:
+        body = _constant_json(response.json_body)
+    return CompiledResponse(head=head, delay_ms=response.delay_ms, fixed=make_answer(head, body), template=None)
+
+
+def _constant_json(value: Json) -> bytes:
+    try:
+        return json_bytes(value)
+    except ValueError as error:
+        raise ResponseError(f"the JSON body: {error}") from error
+
+
+def _plain_body(response: Response) -> tuple[str | None, bytes]:
+    if response.text is not None:
+        return "text/plain; charset=utf-8", response.text.encode()
+    if response.bytes_base64 is not None:
+        try:
+            return "application/octet-stream", base64.b64decode(response.bytes_base64, validate=True)
+        except binascii.Error as error:
+            raise ResponseError(f"bytesBase64: {error}") from error
+    return None, b""
+
+
+def _own_headers(response: Response) -> Iterator[tuple[str, str]]:
+    for name, value in response.headers.items():
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+            raise ResponseError(f"header {name!r} has a character that HTTP does not allow")
+        if name.lower() in _FRAMING:
+            raise ResponseError(f"header {name!r} belongs to the connection and not to a route")
+        yield name.lower(), value

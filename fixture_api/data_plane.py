@@ -1,0 +1,126 @@
+"""The data port below the framework: finds the attempt of a request, reads it, sends what the attempt decides."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from fixture_api import problems
+from fixture_api.answers import Answer
+from fixture_api.attempt import Attempt
+from fixture_api.attempts import Attempts, Selection
+from fixture_api.request import read_request
+
+MAX_BODY_BYTES = 8 * 1024 * 1024
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_PREFIX = b"/~"
+_PREFIX_END = 34
+_OWN_PATHS = (b"/health", b"/clock")
+
+
+class BodyTooLargeError(Exception):
+    """More than MAX_BODY_BYTES."""
+
+
+class DisconnectedError(Exception):
+    """The client went away before its body was complete."""
+
+
+class DataPlane:
+    """ASGI entry of the data port; FastAPI serves only /health and /clock below it, because its routing costs more
+    than everything that is done here.
+    """
+
+    def __init__(self, attempts: Attempts, below: AsgiApp) -> None:
+        self._attempts = attempts
+        self._below = below
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request."""
+        raw_path: bytes = scope["raw_path"]
+        if raw_path in _OWN_PATHS:
+            await self._below(scope, receive, send)
+            return
+        found = self._select(raw_path, scope["headers"])
+        if isinstance(found, Answer):
+            await _send(found, send)
+            return
+        attempt, path = found
+        try:
+            body = await _read_body(receive)
+        except BodyTooLargeError:
+            # Not journaled: a request is known by its digest, and this one was never read to its end.
+            await _send(problems.BODY_TOO_LARGE, send)
+            return
+        except DisconnectedError:
+            return
+        if attempt.closed:
+            await _send(problems.UNKNOWN_PREFIX, send)
+            return
+        request = read_request(
+            method=scope["method"],
+            raw_path=path,
+            query_string=scope["query_string"],
+            headers=scope["headers"],
+            body=body,
+        )
+        answer, delay_ms = attempt.decide(request)
+        if delay_ms:
+            await asyncio.sleep(delay_ms / 1000)
+        await _send(answer, send)
+
+    def _select(self, raw_path: bytes, headers: list[tuple[bytes, bytes]]) -> tuple[Attempt, bytes] | Answer:
+        named = [value for name, value in headers if name == b"x-eval-case"]
+        if raw_path[:4].lower() == b"/%7e":
+            raw_path = _PREFIX + raw_path[4:]  # some clients escape the tilde
+        if not raw_path.startswith(_PREFIX):
+            return self._select_by_header(named, raw_path)
+        attempt, path = self._attempts.by_token(raw_path[2:_PREFIX_END]), raw_path[_PREFIX_END:]
+        if attempt is None or path[:1] not in (b"/", b""):
+            return problems.UNKNOWN_PREFIX
+        if named and named != [attempt.case_header]:
+            # Not journaled either: it says of itself that it belongs to another world, so no world can own it.
+            return problems.OTHER_CASE
+        return attempt, path
+
+    def _select_by_header(self, named: list[bytes], path: bytes) -> tuple[Attempt, bytes] | Answer:
+        if self._attempts.selection is Selection.PREFIX:
+            return problems.PREFIX_ONLY
+        if len(set(named)) != 1:
+            return problems.NO_CASE_NAMED
+        case_id = named[0].decode("utf-8", "replace")
+        attempt = self._attempts.by_header(case_id)
+        return (attempt, path) if attempt else problems.unknown_case(case_id)
+
+
+async def _read_body(receive: Receive) -> bytes:
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    if not message.get("more_body", False):
+        if message["type"] == "http.disconnect":
+            raise DisconnectedError
+        if len(body) > MAX_BODY_BYTES:
+            raise BodyTooLargeError
+        return body
+    pieces = [body]
+    size = len(body)
+    while message.get("more_body", False):
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise DisconnectedError
+        pieces.append(message["body"])
+        size += len(message["body"])
+        if size > MAX_BODY_BYTES:
+            raise BodyTooLargeError
+    return b"".join(pieces)
+
+
+async def _send(answer: Answer, send: Send) -> None:
+    await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+    await send({"type": "http.response.body", "body": answer.body})

@@ -1,0 +1,50 @@
+"""JSON Pointers (RFC 6901) whose tokens may hold `{param}`, as a suite writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from contracts.record import Json
+
+_PARAM = re.compile(r"{(\w+)}")
+_INDEX = re.compile(r"0|[1-9][0-9]*")
+
+
+class PointerError(LookupError):
+    """A pointer that leads nowhere; the text says where it stopped."""
+
+
+def escape(token: str) -> str:
+    """A token as it stands in a pointer's text."""
+    return token.replace("~", "~0").replace("/", "~1")
+
+
+def split(pointer: str) -> tuple[str, ...]:
+    """The unescaped tokens; raises PointerError for a text that is no pointer."""
+    if pointer and not pointer.startswith("/"):
+        raise PointerError(f"{pointer!r} does not begin with /")
+    return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:])
+
+
+def expand_tokens(tokens: tuple[str, ...], params: Mapping[str, str]) -> tuple[str, ...]:
+    """The tokens with every known `{param}` replaced; a value with a slash stays one token."""
+    return tuple(_PARAM.sub(lambda hit: params.get(hit[1], hit[0]), token) for token in tokens)
+
+
+def expand_text(pointer: str, params: Mapping[str, str]) -> str:
+    """The same for a pointer's text: values are escaped."""
+    return _PARAM.sub(lambda hit: escape(params[hit[1]]) if hit[1] in params else hit[0], pointer)
+
+
+def resolve(document: Json, tokens: tuple[str, ...]) -> Json:
+    """The value that the tokens lead to; raises PointerError naming the step that is missing."""
+    value = document
+    for place, token in enumerate(tokens):
+        if isinstance(value, dict) and token in value:
+            value = value[token]
+        elif isinstance(value, list) and _INDEX.fullmatch(token) and int(token) < len(value):
+            value = value[int(token)]
+        else:
+            raise PointerError("nothing is at /" + "/".join(escape(step) for step in tokens[: place + 1]))
+    return value

@@ -1,0 +1,64 @@
+"""The answers of the lab itself (problem+json, RFC 9457): equal causes, equal bytes."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from contracts.record import Json
+from fixture_api.answers import Answer, Head, json_bytes, make_answer, make_head
+
+MEDIA_TYPE = "application/problem+json"
+
+_HEADS: dict[int, Head] = {}
+
+
+def problem(status: int, title: str, detail: str, **members: Json) -> Answer:
+    """The answer of a problem; `members` are further members of the object."""
+    head = _HEADS.get(status)
+    if head is None:
+        head = _HEADS[status] = make_head(status, {"content-type": MEDIA_TYPE})
+    return make_answer(head, json_bytes({"title": title, "status": status, "detail": detail, **members}))
+
+
+UNKNOWN_PREFIX = problem(
+    HTTPStatus.NOT_FOUND, "No such attempt", "No attempt is open under this prefix; a prefix dies with its attempt."
+)
+OTHER_CASE = problem(
+    HTTPStatus.CONFLICT, "Two cases named", "The prefix belongs to one case and the header x-eval-case names another."
+)
+NO_CASE_NAMED = problem(
+    HTTPStatus.CONFLICT,
+    "No case named",
+    "Nothing says which case this request belongs to: send the header x-eval-case: ID, or use FIXTURE_URL as it is.",
+)
+PREFIX_ONLY = problem(
+    HTTPStatus.CONFLICT,
+    "Only the prefix selects",
+    "This fixture API takes requests below the prefix of an open attempt only (FIXTURE_SELECT=prefix): "
+    "use FIXTURE_URL and MODEL_URL as they are. The header x-eval-case selects under FIXTURE_SELECT=hand or header.",
+)
+BODY_TOO_LARGE = problem(
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Body too large", "A request body may have 8 MiB (8388608 bytes)."
+)
+HEADERS_TOO_LARGE = problem(
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "Headers too large", "Request line and headers may have 64 KiB."
+)
+TOOL_CALL_LIMIT = problem(
+    HTTPStatus.TOO_MANY_REQUESTS, "Tool call limit", "The attempt has made all the tool calls that its limit allows."
+)
+MODEL_CALL_LIMIT = problem(
+    HTTPStatus.TOO_MANY_REQUESTS, "Model call limit", "The attempt has made all the model calls that its limit allows."
+)
+NO_MCP_YET = problem(
+    HTTPStatus.NOT_IMPLEMENTED, "Not built yet", "/mcp: the Model Context Protocol is not served by this version."
+)
+
+
+def unknown_case(case_id: str) -> Answer:
+    """The suite has no such case."""
+    return problem(HTTPStatus.NOT_FOUND, "No such case", f"The suite has no case {case_id!r}.")
+
+
+def suite_broken(reason: str) -> Answer:
+    """A route of the suite cannot do what it says."""
+    return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "The suite cannot answer", reason)

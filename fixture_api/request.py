@@ -1,0 +1,117 @@
+"""A request as the world sees it: without prefix, read once, digested once."""
+
+from __future__ import annotations
+
+import json
+from typing import Final, NamedTuple
+from urllib.parse import parse_qsl, unquote
+
+from contracts.record import Json
+from fixture_api.digests import canonical_text, request_digest
+
+MAX_JSON_DEPTH = 100
+"""Deeper bodies are bytes to the lab: reading them recursively is what a hostile agent would hope for."""
+
+_MAX_QUERY_FIELDS = 10_000
+
+
+class Absent:
+    """The type of `ABSENT`: no JSON body, which is not the same as null."""
+
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Final = Absent()
+
+
+class WorldRequest(NamedTuple):
+    """One request; a tuple because the hot path makes one each time."""
+
+    method: str
+    path: str
+    """Decoded, without prefix, beginning with a slash."""
+    segments: list[str]
+    """The parts between slashes, each decoded by itself: an encoded slash stays inside its segment."""
+    query: list[tuple[str, str]]
+    """Decoded pairs in the order in which they came."""
+    headers: list[tuple[bytes, bytes]]
+    """Lower-case names."""
+    body: Json
+    """The JSON body, or ABSENT."""
+    has_body: bool
+    """Some bytes came, JSON or not."""
+    digest: str
+
+
+def read_request(
+    *, method: str, raw_path: bytes, query_string: bytes, headers: list[tuple[bytes, bytes]], body: bytes
+) -> WorldRequest:
+    """Reads what came over the wire; whatever is in there, this does not raise."""
+    path = raw_path.decode("latin-1") or "/"
+    segments = path.split("/")[1:]
+    if "%" in path:
+        segments = [unquote(segment) for segment in segments]
+        path = unquote(path)
+    query = read_query(query_string) if query_string else []
+    media_type = media_type_of(headers)
+    value, canonical = read_json(body) if body and is_json(media_type) else (ABSENT, None)
+    digest = request_digest(
+        method=method,
+        path=path,
+        query=sorted(query) if query else query,
+        media_type=media_type,
+        canonical_body=canonical,
+        body=body,
+    )
+    return WorldRequest(method, path, segments, query, headers, value, bool(body), digest)
+
+
+def read_query(query_string: bytes) -> list[tuple[str, str]]:
+    """The decoded pairs; keys without a value have the empty one."""
+    text = query_string.decode("latin-1")
+    try:
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=_MAX_QUERY_FIELDS)
+    except ValueError:
+        return [("", text)]  # more fields than any tool has: kept as one, so that the digest still tells them apart
+
+
+def media_type_of(headers: list[tuple[bytes, bytes]]) -> str | None:
+    """The media type, lower-case and without parameters; None without the header."""
+    for name, value in headers:
+        if name == b"content-type":
+            return value.partition(b";")[0].strip().decode("latin-1").lower()
+    return None
+
+
+def is_json(media_type: str | None) -> bool:
+    """True for application/json and every `+json`."""
+    return media_type == "application/json" or (media_type is not None and media_type.endswith("+json"))
+
+
+def read_json(body: bytes) -> tuple[Json, str | None]:
+    """The value and its canonical text; (ABSENT, None) for what is no JSON or what canonical JSON cannot carry.
+
+    Such a body (NaN, an integer beyond 2**53, a lone surrogate) is bytes to every part of the lab, so that none of it
+    can get into a state that could not be digested.
+    """
+    try:
+        text = body.decode()
+        value = json.loads(text)
+        if text.count("[") + text.count("{") > MAX_JSON_DEPTH and _is_too_deep(value):
+            return ABSENT, None
+        return value, canonical_text(value)
+    except (ValueError, RecursionError):
+        return ABSENT, None
+
+
+def _is_too_deep(value: Json) -> bool:
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(MAX_JSON_DEPTH):
+        level = [
+            member
+            for container in level
+            for member in (container.values() if isinstance(container, dict) else container)
+            if isinstance(member, dict | list)
+        ]
+    return bool(level)

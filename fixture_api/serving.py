@@ -1,0 +1,108 @@
+"""Two uvicorn servers in one event loop, from bound sockets to a quick end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import uvicorn
+import uvloop
+
+from contracts.errors import ErrorCode, Found, LabError
+from fixture_api.connections import BoundedConnection
+
+KEEP_ALIVE_S = 3600
+"""An idle connection stays open longer than any attempt: the server is never the first to close it."""
+
+_BACKLOG = 2048
+
+
+class _Server(uvicorn.Server):
+    """A uvicorn server that leaves the signals to its process."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket; raises LabError when the address cannot be had."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        bound = socket.socket(family, kind, protocol)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen(_BACKLOG)
+    except OSError as error:
+        found = [Found(text=str(error), place=f"{host}:{port}")]
+        raise LabError(ErrorCode.STACK_UNHEALTHY, "the fixture API cannot listen", found=found) from error
+    bound.settimeout(0)
+    return bound
+
+
+def serve(
+    *, data_app: Any, data: socket.socket, control_app: Any, control: socket.socket, exit_with_stdin: bool
+) -> None:
+    """Serves both ports until SIGTERM, SIGINT or, where asked for, the end of stdin; connections are dropped then."""
+    # Nothing with an address or a path is ever logged: a prefix is a secret of its attempt.
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="fixture_api: %(levelname)s: %(message)s")
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve([(data_app, data), (control_app, control)], exit_with_stdin=exit_with_stdin))
+
+
+async def _serve(ports: list[tuple[Any, socket.socket]], *, exit_with_stdin: bool) -> None:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    if exit_with_stdin:
+        await loop.connect_read_pipe(lambda: _EndOfInput(stop), sys.stdin)
+    servers = [_Server(_config(app)) for app, _ in ports]
+    tasks = [
+        asyncio.create_task(server.serve(sockets=[bound])) for server, (_, bound) in zip(servers, ports, strict=True)
+    ]
+    while not all(server.started for server in servers):
+        await asyncio.sleep(0)
+    data_port, control_port = (bound.getsockname()[1] for _, bound in ports)
+    sys.stdout.write(json.dumps({"type": "ready", "dataPort": data_port, "controlPort": control_port}) + "\n")
+    sys.stdout.flush()
+    await stop.wait()
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class _EndOfInput(asyncio.Protocol):
+    """Stops the process when its owner is gone."""
+
+    def __init__(self, stop: asyncio.Event) -> None:
+        self._stop = stop
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
+        self._stop.set()
+
+
+def _config(app: Any) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=BoundedConnection,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        date_header=False,
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_S,
+        backlog=_BACKLOG,
+    )

@@ -1,0 +1,58 @@
+"""The environment variables that the process is configured with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from contracts.errors import ErrorCode, Found, LabError
+from fixture_api.attempts import Selection
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What DATASET_PATH, FIXED_NOW, FIXTURE_*, CONTROL_* and EXIT_WITH_STDIN say."""
+
+    dataset_path: Path
+    fixed_now: str | None
+    """None: the suite's clock."""
+    fixture_host: str
+    fixture_port: int
+    """0: any free port."""
+    control_host: str
+    control_port: int
+    selection: Selection
+    exit_with_stdin: bool
+
+
+def settings_from(environment: Mapping[str, str]) -> Settings:
+    """The settings; raises LabError (bad-usage) for what cannot be used, all at once."""
+    found: list[Found] = []
+
+    def port(name: str, default: str) -> int:
+        text = environment.get(name) or default
+        if text.isascii() and text.isdigit() and int(text) <= 65535:  # noqa: PLR2004 - a port
+            return int(text)
+        found.append(Found(text=f"{text!r} is no port", place=name))
+        return 0
+
+    fixture_port, control_port = port("FIXTURE_PORT", "8080"), port("CONTROL_PORT", "8081")
+    select = environment.get("FIXTURE_SELECT") or Selection.HAND
+    if select not in list(Selection):
+        found.append(Found(text=f"{select!r} is not one of hand, prefix, header", place="FIXTURE_SELECT"))
+    dataset_path = environment.get("DATASET_PATH")
+    if not dataset_path:
+        found.append(Found(text="names no suite directory", place="DATASET_PATH"))
+    if found:
+        raise LabError(ErrorCode.BAD_USAGE, "the fixture API's environment cannot be used", found=found)
+    return Settings(
+        dataset_path=Path(dataset_path or ""),
+        fixed_now=environment.get("FIXED_NOW") or None,
+        fixture_host=environment.get("FIXTURE_HOST") or "0.0.0.0",  # noqa: S104 - agents are on a network of their own
+        fixture_port=fixture_port,
+        control_host=environment.get("CONTROL_HOST") or "127.0.0.1",
+        control_port=control_port,
+        selection=Selection(select),
+        exit_with_stdin=environment.get("EXIT_WITH_STDIN") == "1",
+    )

@@ -1,0 +1,131 @@
+"""`$state` and `$request` in a JSON body or an effect: compiled once, filled in for each request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from contracts.record import Json
+from fixture_api.pointers import PointerError, escape, expand_tokens, resolve, split
+
+
+@dataclass(slots=True)
+class Context:
+    """What a template may refer to."""
+
+    state: Json
+    params: Mapping[str, str]
+    query: list[tuple[str, str]]
+    body: Json
+    """The request's JSON body; `fixture_api.request.ABSENT` when it had none."""
+
+
+class MissingReferenceError(LookupError):
+    """A `$state` or `$request` that refers to nothing; the text names reference and pointer."""
+
+
+class Template(Protocol):
+    """A JSON value with references in it."""
+
+    def render(self, context: Context) -> Json:
+        """The value with every reference filled in, never to be changed; raises MissingReferenceError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Constant:
+    value: Json
+
+    def render(self, context: Context) -> Json:  # noqa: ARG002 - the protocol's
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class _StateReference:
+    tokens: tuple[str, ...]
+
+    def render(self, context: Context) -> Json:
+        tokens = expand_tokens(self.tokens, context.params)
+        try:
+            return resolve(context.state, tokens)
+        except PointerError as error:
+            shown = "".join("/" + escape(token) for token in tokens)
+            raise MissingReferenceError(f"$state {shown}: {error} in the state") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _RequestReference:
+    tokens: tuple[str, ...]
+
+    def render(self, context: Context) -> Json:
+        part, rest = self.tokens[0], self.tokens[1:]
+        try:
+            return resolve(_request_part(part, context), rest)
+        except PointerError as error:
+            shown = "".join("/" + escape(token) for token in self.tokens)
+            why = f"$request {shown}: {error} of the request's {part}; a `match` would keep such a request out"
+            raise MissingReferenceError(why) from error
+
+
+def _request_part(part: str, context: Context) -> Json:
+    if part == "path":
+        return context.params
+    if part == "query":
+        # The first of a repeated key, as most servers read it.
+        return dict(reversed(context.query))
+    return context.body
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    members: tuple[tuple[str, Template], ...]
+
+    def render(self, context: Context) -> Json:
+        return {key: template.render(context) for key, template in self.members}
+
+
+@dataclass(frozen=True, slots=True)
+class _Array:
+    items: tuple[Template, ...]
+
+    def render(self, context: Context) -> Json:
+        return [template.render(context) for template in self.items]
+
+
+class TemplateError(ValueError):
+    """A reference that could never be filled in, whatever the request."""
+
+
+def is_constant(template: Template) -> bool:
+    """True when nothing in it depends on state or request."""
+    return isinstance(template, _Constant)
+
+
+def compile_template(value: Json) -> Template:
+    """The template of a JSON value as a suite writes it; raises TemplateError for a reference that is no pointer."""
+    if isinstance(value, dict):
+        if len(value) == 1:
+            (key, pointer), *_ = value.items()
+            if key in ("$state", "$request"):
+                return _compile_reference(key, pointer)
+        members = tuple((key, compile_template(member)) for key, member in value.items())
+        return _Object(members) if any(not is_constant(member) for _, member in members) else _Constant(value)
+    if isinstance(value, list):
+        items = tuple(compile_template(item) for item in value)
+        return _Array(items) if any(not is_constant(item) for item in items) else _Constant(value)
+    return _Constant(value)
+
+
+def _compile_reference(kind: str, pointer: Json) -> Template:
+    if not isinstance(pointer, str):
+        raise TemplateError(f"{kind} takes a JSON pointer, not {pointer!r}")
+    try:
+        tokens = split(pointer)
+    except PointerError as error:
+        raise TemplateError(f"{kind}: {error}") from error
+    if kind == "$state":
+        return _StateReference(tokens)
+    if not tokens or tokens[0] not in ("path", "query", "json"):
+        raise TemplateError(f"$request takes /path/…, /query/… or /json/…, not {pointer!r}")
+    return _RequestReference(tokens)

@@ -1,0 +1,126 @@
+"""What an unmatched request came nearest to, and the parts that missed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from http import HTTPStatus
+from itertools import zip_longest
+
+from contracts.control import RequestMiss, UnmatchedRequest
+from contracts.record import Json
+from contracts.suite.route_order import is_param, path_segments
+from fixture_api.answers import Answer
+from fixture_api.pointers import escape
+from fixture_api.problems import problem
+from fixture_api.request import ABSENT, WorldRequest
+from fixture_api.routing import CompiledMatch, CompiledRoute, first_value, json_holds
+
+_ALIKE = 0.6
+_MAX_SHOWN = 200
+_MAX_FOUND = 4096
+
+
+def explain(request: WorldRequest, routes: Iterable[CompiledRoute]) -> tuple[UnmatchedRequest, Answer]:
+    """The record of an unmatched request and its 404; `routes` in order of preference decide ties."""
+    near = _nearest(request, routes)
+    misses = tuple(misses_of(request, near)) if near else ()
+    record = UnmatchedRequest(
+        method=request.method, path=request.path, nearest_route=near.route_id if near else None, misses=misses
+    )
+    detail = f"No route answers {request.method} {request.path}."
+    if near:
+        detail += f" The nearest is {near.route_id} ({near.method} {near.path}): " + "; ".join(map(_sentence, misses))
+    nearest_route = {"id": near.route_id, "method": near.method, "path": near.path} if near else None
+    shown = [miss.to_json() for miss in misses]
+    return record, problem(
+        HTTPStatus.NOT_FOUND,
+        "No route matches",
+        detail,
+        method=request.method,
+        path=request.path,
+        nearestRoute=nearest_route,
+        misses=shown,
+    )
+
+
+def _nearest(request: WorldRequest, routes: Iterable[CompiledRoute]) -> CompiledRoute | None:
+    best: tuple[float, bool, int] | None = None
+    nearest = None
+    for route in routes:
+        distance = path_distance(request.segments, path_segments(route.path))
+        if distance >= max(len(request.segments), 1) or (best and distance > best[0]):
+            continue
+        other_parts = len(list(_match_misses(request, route.match))) if route.match else 0
+        score = (distance, route.method != request.method, other_parts)
+        if best is None or score < best:
+            best, nearest = score, route
+    return nearest
+
+
+def path_distance(found: Sequence[str], expected: Sequence[str]) -> float:
+    """How far a path is from a template: 1 for each segment that differs, a half for one that is nearly right."""
+    return sum(_segment_distance(one, other) for one, other in zip_longest(found, expected))
+
+
+@lru_cache(maxsize=4096)  # a suite's routes repeat a few words
+def _segment_distance(found: str | None, expected: str | None) -> float:
+    if found is None or expected is None:
+        return 1
+    if found == expected or (found and is_param(expected)):
+        return 0
+    alike = SequenceMatcher(None, found[:_MAX_SHOWN], expected[:_MAX_SHOWN]).quick_ratio() >= _ALIKE
+    return 0.5 if alike else 1
+
+
+def misses_of(request: WorldRequest, route: CompiledRoute) -> Iterator[RequestMiss]:
+    """Every part of the request that the route does not take; `found` is None for what is not there."""
+    if request.method != route.method:
+        yield RequestMiss(part="method", expected=route.method, found=request.method)
+    if path_distance(request.segments, path_segments(route.path)):
+        yield RequestMiss(part="path", expected=route.path, found=request.path)
+    if route.match:
+        yield from _match_misses(request, route.match)
+
+
+def _match_misses(request: WorldRequest, match: CompiledMatch) -> Iterator[RequestMiss]:
+    for key, value in match.query:
+        if (found := first_value(request.query, key)) != value:
+            yield RequestMiss(part="query", name=key, expected=value, found=found)
+    for header, content in match.headers:
+        if (came := first_value(request.headers, header)) != content:
+            shown = came.decode("latin-1") if came is not None else None
+            name, expected = header.decode("latin-1"), content.decode("latin-1")
+            yield RequestMiss(part="header", name=name, expected=expected, found=shown)
+    if match.body is not ABSENT:
+        yield from _json_misses(request.body, match.body, "")
+
+
+def _json_misses(found: Json, expected: Json, pointer: str) -> Iterator[RequestMiss]:
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for key, value in expected.items():
+            yield from _json_misses(found.get(key, ABSENT), value, f"{pointer}/{escape(key)}")
+    elif not json_holds(found, expected):
+        yield RequestMiss(part="json", name=pointer, expected=expected, found=_bounded(found))
+
+
+def _bounded(found: Json) -> Json:
+    if found is ABSENT:
+        return None
+    text = json.dumps(found, ensure_ascii=False)
+    return found if len(text) <= _MAX_FOUND else text[:_MAX_SHOWN] + "…"
+
+
+def _sentence(miss: RequestMiss) -> str:
+    where = {"json": "the JSON body", "header": "the header", "query": "the query"}.get(miss.part, f"the {miss.part}")
+    if miss.name:
+        where += f" {miss.name}"
+    found = "missing" if miss.found is None else _shown(miss.found)
+    return f"{where} is {found}, expected {_shown(miss.expected)}"
+
+
+def _shown(value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"

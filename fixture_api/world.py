@@ -1,0 +1,109 @@
+"""The suite compiled once: what every attempt of every case starts from and shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from contracts.errors import ErrorCode, Found, LabError
+from contracts.record import Json
+from contracts.suite.case import Case
+from contracts.suite.suite import Suite
+from fixture_api.clock import FixedClock
+from fixture_api.effects import merge_patch
+from fixture_api.routing import RouteTable, compile_routes
+from fixture_api.scripted_model import ScriptedModel
+from fixture_api.tool_calls import ToolTable
+
+T = TypeVar("T")
+
+SCRIPTED = "scripted/"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseWorld:
+    """What one case adds to the suite's world; nothing in it is ever changed."""
+
+    case_id: str
+    tables: tuple[RouteTable, ...]
+    """Asked in this order: the case's routes, then the suite's."""
+    tools: ToolTable
+    state: Json
+    """The suite's state with the case's merged over it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """Everything that does not depend on an attempt."""
+
+    revision: str
+    clock: FixedClock
+    models: dict[str, ScriptedModel]
+    """By `scripted/NAME`."""
+    default_prompt: str | None
+    default_model: str | None
+    """The default agent's: what a request by hand meets."""
+    _suite_state: Json
+    _routes: RouteTable
+    _case_routes: dict[str, RouteTable]
+    _tools: ToolTable
+    _cases: dict[str, Case]
+
+    def case(self, case_id: str) -> CaseWorld | None:
+        """The world of a case; None when the suite has no such case. Costs what the case's own state costs to merge."""
+        case = self._cases.get(case_id)
+        if case is None:
+            return None
+        state = self._suite_state if case.state is None else merge_patch(self._suite_state, case.state)
+        own = self._case_routes.get(case_id)
+        tables = (self._routes,) if own is None else (own, self._routes)
+        return CaseWorld(case_id=case_id, tables=tables, tools=self._tools, state=state)
+
+
+def compile_world(suite: Suite, clock: FixedClock) -> World:
+    """The world of a suite.
+
+    Raises:
+        LabError: suite-invalid, with everything that could never be served.
+
+    """
+    found: list[Found] = []
+
+    def attempted(place: str, compile_: Callable[[], T]) -> T | None:
+        try:
+            return compile_()
+        except ValueError as error:
+            found.append(Found(text=str(error), place=place))
+            return None
+
+    routes = attempted("routes", lambda: compile_routes(suite.routes))
+    own = {
+        case.id: attempted(f"case {case.id}", lambda case=case: compile_routes(case.routes))  # type: ignore[misc]
+        for case in suite.cases
+        if case.routes
+    }
+    models = {
+        SCRIPTED + name: attempted(f"model {name}", lambda name=name, file=file: ScriptedModel(name, file, clock))  # type: ignore[misc]
+        for name, file in suite.models.items()
+    }
+    if found or routes is None:
+        message = f"the fixture API cannot serve the suite {suite.root.name}"
+        raise LabError(ErrorCode.SUITE_INVALID, message, found=found)
+    agent = suite.agents.get(suite.settings.default_agent or "")
+    return World(
+        revision=suite.dataset.label,
+        clock=clock,
+        models=_present(models),
+        default_prompt=agent.prompt if agent else None,
+        default_model=agent.model if agent and agent.model in models else None,
+        _suite_state=suite.state,
+        _routes=routes,
+        _case_routes=_present(own),
+        _tools=ToolTable(suite.tools),
+        _cases={case.id: case for case in suite.cases},
+    )
+
+
+def _present(items: dict[str, T | None]) -> dict[str, T]:
+    return {key: value for key, value in items.items() if value is not None}
