@@ -17,9 +17,11 @@ from contracts.suite.route import Route, RoutesFile
 from contracts.suite.scripted_model import ModelFile
 from contracts.suite.settings import SuiteSettings
 from contracts.suite.tool import Tool, ToolsFile
+from contracts.suite.withheld import is_withheld
 
 SETTINGS_FILE = "suite.toml"
 MODELS_FOLDER = "models"
+WORKING_DIRS_FOLDER = "working_dirs"
 _NAMED_TABLES = frozenset({"prompts", "agents", "jobs", "limits"})
 
 R = TypeVar("R", bound=BaseModel)
@@ -73,6 +75,10 @@ class SuiteFiles:
     def name(self) -> str:
         """The name of the suite's folder."""
         return self.folder.root.resolve().name
+
+    def is_withheld(self, relative: str) -> bool:
+        """True for a file of the suite that no agent may read."""
+        return is_withheld(self.settings, relative)
 
     def setting(self, *key: str) -> Place | None:
         """The place of a key in suite.toml; None where there is no such file."""

@@ -4,12 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from contracts.suite.files import SuiteFiles
+from contracts.suite.files import Listed, SuiteFiles
+from contracts.suite.lint_cases import lint_cases
+from contracts.suite.lint_models import lint_models
+from contracts.suite.lint_names import names_written, shared_names
+from contracts.suite.lint_routes import lint_routes
+from contracts.suite.lint_settings import lint_settings
+from contracts.suite.lint_tools import lint_tools
 from contracts.suite.problems import Problem
+from contracts.suite.route import Route
 
 
 def lint(files: SuiteFiles) -> Iterator[Problem]:
     """Everything that is wrong with the suite, file by file."""
-    for index, case in files.cases.items:
-        if case.expect.is_empty:
-            yield Problem("expects nothing; a case needs at least one expectation", files.cases.place(index) / "expect")
+    tools = None
+    if files.tools.document is not None:
+        tools = {name for _, name in names_written(files.tools.written(), "function", "name")}
+    yield from lint_settings(files)
+    yield from lint_cases(files, tools=tools)
+    yield from _lint_suite_routes(files.routes)
+    yield from lint_tools(files.tools)
+    yield from lint_models(files, tools=tools)
+
+
+def _lint_suite_routes(routes: Listed[Route]) -> Iterator[Problem]:
+    if routes.document is None:
+        return
+    named = names_written(routes.written(), "id")
+    yield from shared_names("route id", ((name, routes.place(index) / "id") for index, name in named))
+    yield from lint_routes(routes.items, routes.document.place(routes.key))

@@ -1,0 +1,69 @@
+"""The rules of cases.json, but for what is expected."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from contracts.record import Json
+from contracts.suite.case import Case
+from contracts.suite.fault import ResponseFault
+from contracts.suite.files import WORKING_DIRS_FOLDER, SuiteFiles
+from contracts.suite.lint_expect import lint_expect
+from contracts.suite.lint_names import names_written, shared_names
+from contracts.suite.lint_routes import lint_routes
+from contracts.suite.problems import Place, Problem, unknown_name
+from contracts.suite.wording import describe
+
+_FAULT_VALUES = {"status": (200, 599), "timeout": (0, 86_400_000), "truncated": (0, 2**31)}
+
+
+def lint_cases(files: SuiteFiles, *, tools: Collection[str] | None) -> Iterator[Problem]:
+    """Everything that is wrong with the cases; `tools` are the known ones, None where no tools.json names them."""
+    cases = files.cases
+    if cases.document is None:
+        return
+    yield from _lint_revision(files, cases.document.value)
+    named = names_written(cases.written(), "id")
+    yield from shared_names("case id", ((name, cases.place(index) / "id") for index, name in named))
+    routes = {name for _, name in names_written(files.routes.written(), "id")}
+    for index, case in cases.items:
+        for path, text in lint_expect(case.expect, tools=tools):
+            yield Problem(text, cases.document.place(cases.key, index, "expect", *path))
+        if case.routes or case.faults or case.working_dir is not None:
+            yield from _lint_world(files, case, cases.place(index), routes=routes)
+
+
+def _lint_revision(files: SuiteFiles, written: Json) -> Iterator[Problem]:
+    revision = written.get("revision") if isinstance(written, dict) else None
+    if not isinstance(revision, str) or revision == files.settings.revision or files.cases.document is None:
+        return
+    suite = f'the suite\'s is "{files.settings.revision}"' if files.settings.revision else "suite.toml names none"
+    yield Problem(f'the revision "{revision}" is not the suite\'s: {suite}', files.cases.document.place("revision"))
+
+
+def _lint_world(files: SuiteFiles, case: Case, place: Place, *, routes: Collection[str]) -> Iterator[Problem]:
+    named = [(route.id, place / "routes" / index / "id") for index, route in enumerate(case.routes)]
+    yield from shared_names("route id", named, taken=routes)
+    yield from lint_routes(enumerate(case.routes), place / "routes")
+    if case.faults:
+        known = {*routes, *(route.id for route in case.routes)}
+        yield from _lint_faults(case.faults.responses, place / "faults" / "responses", routes=known)
+    if case.working_dir is not None:
+        why = files.folder.refusal(f"{WORKING_DIRS_FOLDER}/{case.working_dir}", folder=True)
+        if not case.working_dir.strip("./") or why:
+            yield Problem(why or "expected the name of a folder in working_dirs", place / "working_dir")
+
+
+def _lint_faults(faults: Iterable[ResponseFault], place: Place, *, routes: Collection[str]) -> Iterator[Problem]:
+    for index, fault in enumerate(faults):
+        here = place / index
+        if fault.route not in routes:
+            yield Problem(unknown_name("route", fault.route, routes), here / "route")
+        if "value" not in fault.model_fields_set:
+            continue
+        bounds = _FAULT_VALUES.get(fault.kind)
+        if bounds is None:
+            yield Problem(f"a fault of the kind {fault.kind} has no value", here / "value")
+        elif type(fault.value) is not int or not bounds[0] <= fault.value <= bounds[1]:
+            text = f"expected a whole number from {bounds[0]} to {bounds[1]}, found {describe(fault.value)}"
+            yield Problem(text, here / "value")

@@ -1,0 +1,62 @@
+"""The rules of models/NAME.json."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from contracts.suite.files import SuiteFiles
+from contracts.suite.lint_expect import regex_refusal
+from contracts.suite.lint_names import names_written
+from contracts.suite.lint_routes import lint_headers
+from contracts.suite.problems import Place, Problem, nearest, unknown_name
+from contracts.suite.scripted_model import ModelFile, Reply, When
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The names that a rule may refer to; None: no list of them."""
+
+    cases: Collection[str] | None
+    prompts: Collection[str]
+    tools: Collection[str] | None
+
+
+def lint_models(files: SuiteFiles, *, tools: Collection[str] | None) -> Iterator[Problem]:
+    """Everything that is wrong with the scripted models; `tools` are the known ones, None where none are named."""
+    cases = {name for _, name in names_written(files.cases.written(), "id")} if files.cases.document else None
+    written = files.settings_document.value.get("prompts", {}) if files.settings_document else {}
+    known = _Known(cases=cases, prompts=set(written), tools=tools)
+    for name, model in files.model_files.items():
+        yield from _lint_model(model, files.models[name].place("rules"), known)
+
+
+def _lint_model(model: ModelFile, place: Place, known: _Known) -> Iterator[Problem]:
+    said = {call.name for rule in model.rules for call in rule.reply.tool_calls}
+    for index, rule in enumerate(model.rules):
+        yield from _lint_when(rule.when, place / index / "when", known, said=said)
+        yield from _lint_reply(rule.reply, place / index / "reply", known)
+
+
+def _lint_when(when: When, place: Place, known: _Known, *, said: Collection[str]) -> Iterator[Problem]:
+    if when.case is not None and known.cases is not None and when.case not in known.cases:
+        yield Problem(unknown_name("case", when.case, known.cases), place / "case")
+    if when.prompt is not None and when.prompt not in known.prompts:
+        yield Problem(unknown_name("prompt", when.prompt, known.prompts), place / "prompt")
+    if when.last_tool is not None and known.tools is not None and when.last_tool not in {*known.tools, *said}:
+        yield Problem(unknown_name("tool", when.last_tool, known.tools), place / "lastTool")
+    if when.text is not None and (why := regex_refusal(when.text)):
+        yield Problem(why, place / "text")
+
+
+def _lint_reply(reply: Reply, place: Place, known: _Known) -> Iterator[Problem]:
+    if reply.text is None and not reply.tool_calls and reply.error is None:
+        yield Problem("says nothing; expected text, toolCalls or error", place)
+    if reply.error is not None and (reply.text is not None or reply.tool_calls):
+        yield Problem("an error has no text and no toolCalls beside it", place)
+    if reply.error is not None:
+        yield from lint_headers(reply.error.headers, place / "error" / "headers")
+    for index, call in enumerate(reply.tool_calls):
+        # A model may ask for a tool that does not exist, and a suite may script that; but a near miss is a typo.
+        if known.tools is not None and call.name not in known.tools and nearest(call.name, known.tools):
+            yield Problem(unknown_name("tool", call.name, known.tools), place / "toolCalls" / index / "name")

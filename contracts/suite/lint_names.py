@@ -1,0 +1,37 @@
+"""Names that two things share, or that differ only by case or Unicode form."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from contracts.record import Json
+from contracts.suite.problems import Place, Problem
+
+
+def shared_names(kind: str, named: Iterable[tuple[str, Place]], *, taken: Iterable[str] = ()) -> Iterator[Problem]:
+    """A problem for each name that an earlier one, or a taken one, already is."""
+    seen = {_form(name): name for name in taken}
+    for name, place in named:
+        form = _form(name)
+        first = seen.setdefault(form, name) if form in seen else seen.update({form: name})
+        if first is None:
+            continue
+        if first == name:
+            yield Problem(f'the {kind} "{name}" is there twice', place)
+        else:
+            yield Problem(f'the {kind} "{name}" differs from "{first}" only by case or Unicode form', place)
+
+
+def names_written(items: Iterable[Json], *path: str) -> Iterator[tuple[int, str]]:
+    """The index and name of every item that has a text at the path, usable or not."""
+    for index, item in enumerate(items):
+        value = item
+        for part in path:
+            value = value.get(part) if isinstance(value, dict) else None
+        if isinstance(value, str):
+            yield index, value
+
+
+def _form(name: str) -> str:
+    return name if name.isascii() and name.islower() else unicodedata.normalize("NFC", name.casefold())

@@ -1,0 +1,112 @@
+"""The rules of routes, the suite's and a case's own."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from contracts.suite.lint_templates import lint_pointer, lint_template
+from contracts.suite.problems import Place, Problem
+from contracts.suite.route import Effect, Response, Route
+from contracts.suite.route_order import equally_good, is_param, path_segments
+
+_PARAM = re.compile(r"\{\w+\}")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?")
+_OF_THE_CONNECTION = frozenset(
+    {"connection", "content-length", "date", "keep-alive", "server", "trailer", "transfer-encoding", "upgrade"}
+)
+_WITHOUT_BODY = frozenset({204, 205, 304})
+_FIRST_FINAL_STATUS = 200
+_BODIES = {"json_body": "json", "text": "text", "bytes_base64": "bytesBase64"}
+_TAKES_VALUE = frozenset({"add", "replace", "test"})
+_TAKES_FROM = frozenset({"move", "copy"})
+
+
+def lint_routes(routes: Iterable[tuple[int, Route]], place: Place) -> Iterator[Problem]:
+    """Everything that is wrong with the routes of the list at `place`; their ids are looked at elsewhere."""
+    routes = list(routes)
+    for index, route in routes:
+        yield from _lint_route(route, place / index)
+    by_index = dict(routes)
+    for one, other in equally_good(routes):
+        text = f'matches as well as "{by_index[one].id}": a request could be for either; give one a `priority`'
+        yield Problem(text, place / other)
+
+
+def lint_path(path: str, place: Place) -> Iterator[Problem]:
+    """What is wrong with the segments of a path of a route or tool."""
+    segments = path_segments(path)
+    for segment in segments:
+        if ("{" in segment or "}" in segment) and not _PARAM.fullmatch(segment):
+            yield Problem(f'"{segment}": a parameter is a whole segment, such as {{order_id}}', place)
+        if segment in {".", ".."}:
+            yield Problem(f'no client sends a segment "{segment}"', place)
+    params = [segment for segment in segments if is_param(segment)]
+    for param in sorted({param for param in params if params.count(param) > 1}):
+        yield Problem(f"the parameter {param} is there twice", place)
+
+
+def _lint_route(route: Route, place: Place) -> Iterator[Problem]:
+    yield from lint_path(route.path, place / "path")
+    yield from lint_headers(route.match.headers, place / "match" / "headers")
+    params = {segment[1:-1] for segment in path_segments(route.path) if is_param(segment)}
+    for index, response in enumerate(route.responses):
+        yield from _lint_response(response, place / "responses" / index, params=params)
+    for index, effect in enumerate(route.effects):
+        yield from _lint_effect(effect, place / "effects" / index, params=params)
+
+
+def _lint_response(response: Response, place: Place, *, params: set[str]) -> Iterator[Problem]:
+    bodies = [key for name, key in _BODIES.items() if name in response.model_fields_set]
+    if len(bodies) > 1:
+        yield Problem(f"has {' and '.join(bodies)}; expected one of them at most", place)
+    if response.status < _FIRST_FINAL_STATUS:
+        yield Problem(f"{response.status} is no final answer; expected 200 to 599", place / "status")
+    if response.status in _WITHOUT_BODY and bodies:
+        yield Problem(f"an answer with status {response.status} has no body", place / bodies[0])
+    if response.bytes_base64 is not None and (why := _base64_refusal(response.bytes_base64)):
+        yield Problem(why, place / "bytesBase64")
+    yield from lint_headers(response.headers, place / "headers")
+    for name in response.headers:
+        if name.lower() in _OF_THE_CONNECTION:
+            yield Problem(f'the header "{name}" belongs to the connection, not to a route', place / "headers" / name)
+    yield from lint_template(response.json_body, place / "json", params=params)
+
+
+def _base64_refusal(text: str) -> str | None:
+    try:
+        base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        return f"no valid base64: {error}"
+    return None
+
+
+def lint_headers(headers: Mapping[str, str], place: Place) -> Iterator[Problem]:
+    """What is wrong with headers that are to be sent or matched."""
+    seen: dict[str, str] = {}
+    for name, value in headers.items():
+        if not _HEADER_NAME.fullmatch(name):
+            yield Problem(f'"{name}" is no name of a header', place / name)
+        if not _HEADER_VALUE.fullmatch(value):
+            yield Problem(
+                "a value that HTTP cannot carry: control characters, outer spaces or above U+00FF", place / name
+            )
+        first = seen.setdefault(name.lower(), name)
+        if first != name:
+            yield Problem(f'the header "{name}" differs from "{first}" only by case', place / name)
+
+
+def _lint_effect(effect: Effect, place: Place, *, params: set[str]) -> Iterator[Problem]:
+    yield from lint_pointer(effect.path, place / "path", params=params)
+    has_value, has_from = "value" in effect.model_fields_set, effect.from_path is not None
+    for key, is_there, ops in (("value", has_value, _TAKES_VALUE), ("from", has_from, _TAKES_FROM)):
+        if effect.op in ops and not is_there:
+            yield Problem(f'"{effect.op}" needs the key "{key}"', place)
+        if effect.op not in ops and is_there:
+            yield Problem(f'"{effect.op}" has no key "{key}"', place / key)
+    if effect.from_path is not None:
+        yield from lint_pointer(effect.from_path, place / "from", params=params)
+    yield from lint_template(effect.value, place / "value", params=params)

@@ -1,0 +1,64 @@
+"""The rules of `$state` and `$request`, and of pointers with `{param}` in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from contracts.record import Json
+from contracts.suite.problems import Place, Problem, nearest, unknown_name
+from contracts.suite.wording import describe
+
+_PARAM = re.compile(r"\{([^{}]*)\}")
+_POINTER = re.compile(r"(/([^~/]|~[01])*)*")
+_REQUEST_PARTS = ("path", "query", "json")
+_REFERENCES = ("$state", "$request")
+
+
+def lint_template(value: Json, place: Place, *, params: Collection[str]) -> Iterator[Problem]:
+    """What is wrong with the references anywhere in a JSON value; `params` are those of the route's path."""
+    waiting = [(value, place)]
+    while waiting:
+        value, here = waiting.pop()
+        if isinstance(value, dict):
+            yield from _lint_object(value, here, params=params)
+            waiting += [(one, here / key) for key, one in value.items()]
+        elif isinstance(value, list):
+            waiting += [(one, here / index) for index, one in enumerate(value)]
+
+
+def lint_pointer(pointer: str, place: Place, *, params: Collection[str]) -> Iterator[Problem]:
+    """What is wrong with an RFC 6901 pointer that may hold `{param}`."""
+    if not _POINTER.fullmatch(pointer):
+        yield Problem(f'"{pointer}" is no JSON pointer; expected one such as /refunds/-', place)
+        return
+    for name in _PARAM.findall(pointer):
+        if name not in params:
+            yield Problem(unknown_name("parameter of the path", name, params), place)
+
+
+def _lint_object(value: dict[str, Json], place: Place, *, params: Collection[str]) -> Iterator[Problem]:
+    for key, reference in value.items():
+        if key not in _REFERENCES:
+            continue
+        here = place / key
+        if len(value) > 1:
+            yield Problem(f'"{key}" stands for the whole object; no other key may be beside it', place)
+        elif not isinstance(reference, str):
+            yield Problem(f"expected a JSON pointer, found {describe(reference)}", here)
+        elif key == "$state":
+            yield from lint_pointer(reference, here, params=params)
+        else:
+            yield from _lint_request(reference, here, params=params)
+
+
+def _lint_request(reference: str, place: Place, *, params: Collection[str]) -> Iterator[Problem]:
+    part, *names = reference[1:].split("/")
+    if not _POINTER.fullmatch(reference) or part not in _REQUEST_PARTS:
+        near = nearest(part, _REQUEST_PARTS)
+        hint = f'; did you mean "/{"/".join([near, *names])}"?' if near else ""
+        yield Problem(f'"{reference}": expected /path/NAME, /query/NAME or /json/…{hint}', place)
+    elif part != "json" and len(names) != 1:
+        yield Problem(f'"{reference}": expected one name after /{part}/', place)
+    elif part == "path" and names[0] not in params:
+        yield Problem(unknown_name("parameter of the path", names[0], params), place)

@@ -1,0 +1,17 @@
+"""Which files of a suite no agent may read: whatever tells what is expected, or what the world will answer."""
+
+from __future__ import annotations
+
+import posixpath
+
+from contracts.suite.settings import SuiteSettings
+
+_ALWAYS = frozenset({"suite.toml", "cases.json", "routes.json", "state.json", "models", "sessions"})
+
+
+def is_withheld(settings: SuiteSettings, relative: str) -> bool:
+    """True for cases, routes, state, models, sessions and suite.toml, under their usual and their configured names."""
+    path = posixpath.normpath(relative)
+    configured = {settings.cases, settings.routes, settings.state, settings.sessions}
+    names = _ALWAYS | {posixpath.normpath(name) for name in configured if name}
+    return any(path == name or path.startswith(name + "/") for name in names)
