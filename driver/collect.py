@@ -101,7 +101,7 @@ class Collector:
             self._give_up_on_attempts_under_way()
 
     def _append(self, line: RunnerAttempt) -> None:
-        record = capture_attempt(self.redactor.redact_record(line.record), self.plan.capture)
+        record = capture_attempt(self.redactor.redact_record(line.record), level=self.plan.capture)
         # rows first: `resume` drops rows that have no attempt line, so a cut between the two loses nothing
         for row in line.journal:
             self.run.append(evidence.JOURNAL, self.redactor.redact_record(row).to_line())

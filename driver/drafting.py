@@ -15,7 +15,7 @@ from driver import clock
 from driver.agent_env import AgentEnv, resolve_agent_env
 from driver.request import RunRequest
 from driver.version import VERSION
-from ledger.run_id import new_run_id
+from ledger.run_id import RANDOM_BYTES, checked_run_id, new_run_id
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,12 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         request.env, host=host_env, secret=suite.agents[agent.name].secret, not_secret=request.not_secret
     )
     started_at = clock.now()
+    if request.run_id is None:
+        run_id = new_run_id(started_at, clock.random_bytes(RANDOM_BYTES))
+    else:
+        run_id = checked_run_id(request.run_id)
     plan = Plan(
-        run_id=request.run_id or new_run_id(started_at, clock.random_bytes(3)),
+        run_id=run_id,
         labctl=VERSION,
         command=request.command,
         suite=str(request.suite),

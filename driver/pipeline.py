@@ -7,14 +7,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from ledger.junit import junit_of
-from ledger.results import exit_of, read_attempts, results_of
+from ledger.grading import Grading, grade_run
+from ledger.results import exit_of
 
 from contracts import evidence
 from contracts.exits import Exit
 from contracts.manifest import SourceFacts
 from contracts.plan import Plan
-from contracts.results import Results
 from driver import clock
 from driver.abort import leave_unsealed
 from driver.collect import Collector, Progress, await_ready, read_runner
@@ -35,8 +34,7 @@ class RunOutcome:
     """A sealed run."""
 
     path: Path
-    plan: Plan
-    results: Results
+    grading: Grading
     exit_code: Exit
 
 
@@ -65,9 +63,9 @@ def run_suite(
                 reached.attempts_began = True
                 collector = Collector(run=run, plan=plan, redactor=redactor, progress=progress(plan))
                 collector.take(records)
-            results = _write_conclusions(run, plan, draft, stack=stack, source=source, redactor=redactor)
+            grading = _write_conclusions(run, plan, draft, stack=stack, source=source, redactor=redactor)
             seal(run)
-    return RunOutcome(path=run.path, plan=plan, results=results, exit_code=exit_of(results))
+    return RunOutcome(path=run.path, grading=grading, exit_code=exit_of(grading))
 
 
 def _write_inputs(run: RunDirectory, plan: Plan, draft: Draft, *, redactor: Redactor) -> None:
@@ -85,12 +83,12 @@ def _write_conclusions(  # noqa: PLR0913 - what a conclusion is drawn from
     stack: Stack,
     source: Future[SourceFacts],
     redactor: Redactor,
-) -> Results:
+) -> Grading:
     """Everything that follows from plan, attempts and environment; the last files before the seal."""
     plan = redactor.redact_record(plan)  # verify recomputes from the plan as it was written
-    results = results_of(plan, read_attempts(run.path / evidence.ATTEMPTS))
-    run.write_record(evidence.RESULTS, results)
-    run.write_whole(evidence.JUNIT, junit_of(results))
+    grading = grade_run(plan, run.path / evidence.ATTEMPTS)
+    run.write_whole(evidence.RESULTS, grading.results_pieces())
+    run.write_whole(evidence.JUNIT, grading.junit_pieces())
     manifest = manifest_of(
         plan,
         finished_at=clock.now(),
@@ -101,4 +99,4 @@ def _write_conclusions(  # noqa: PLR0913 - what a conclusion is drawn from
     )
     run.write_record(evidence.ENVIRONMENT, redactor.redact_record(manifest))
     run.write_whole(evidence.README, run_readme(plan, redacted=sorted(draft.env.secrets)).encode())
-    return results
+    return grading

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from contracts import evidence
+from contracts.errors import LabError
 from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 
@@ -25,7 +27,7 @@ class RunLog:
     def line(self, service: str, text: str) -> None:
         """Append one line of a service."""
         line = f"{service} | {self.redactor.redact_text(text)}"
-        with self._lock:
+        with self._lock, suppress(LabError):  # the run directory remembers: its next write, and the seal, raise
             before, self._written_bytes = self._written_bytes, self._written_bytes + len(line.encode()) + 1
             if self._written_bytes <= MAX_BYTES:
                 self.run.append(evidence.RUN_LOG, line)

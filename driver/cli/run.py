@@ -85,6 +85,7 @@ def command(  # noqa: PLR0913 - one parameter for each flag
     from driver.agent_env import without_values  # noqa: PLC0415 - `--help` imports no work
     from driver.backends import choose_stack  # noqa: PLC0415 - as above
     from driver.interrupts import interruptible  # noqa: PLC0415 - as above
+    from driver.outcome_text import outcome_text  # noqa: PLC0415 - as above
     from driver.pipeline import run_suite  # noqa: PLC0415 - as above
     from driver.progress import progress_line  # noqa: PLC0415 - as above
     from driver.request import RunRequest  # noqa: PLC0415 - as above
@@ -110,7 +111,10 @@ def command(  # noqa: PLR0913 - one parameter for each flag
         stack, why = choose_stack(backend)
         if why:
             click.echo(why, err=True)
+        if capture == "payloads":
+            click.echo("SHARING: review before sharing: --capture payloads keeps bodies and texts", err=True)
         with progress_line() as progress:
             outcome = run_suite(request, stack=stack, host_env=os.environ, progress=progress.begin)
-    _print_outcome(outcome, payloads=capture == "payloads")
+    click.echo(outcome_text(outcome))
+    click.echo(outcome.path)
     return int(outcome.exit_code)

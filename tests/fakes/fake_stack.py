@@ -1,0 +1,70 @@
+"""A stack without processes: the test says which lines its runner prints, and what goes wrong when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from contracts.attempt import AttemptRecord
+from contracts.canonical import digest_of_json
+from contracts.lines import RunnerAttempt, RunnerFinished, RunnerReady, RunnerStarted
+from contracts.outcome import Outcome
+from contracts.plan import Backend, ImageIdentity, Plan
+from driver.ports import EngineFacts, LogLine, World
+
+
+def passing_attempt(plan: Plan, case_id: str) -> RunnerAttempt:
+    """The line of an attempt of a planned case that passed without any call."""
+    case = next(case for case in plan.cases if case.case_id == case_id)
+    return RunnerAttempt(
+        record=AttemptRecord(
+            case_id=case_id,
+            title=case.title,
+            protected=case.protected,
+            case_digest=case.case_digest,
+            attempt=1,
+            repeat=1,
+            outcome=Outcome.PASS,
+            trajectory_digest=digest_of_json([]),
+            tool_calls=0,
+            texts=("a text that is longer than sixty-four bytes, so that the capture level shows in it",),
+            started_at="2026-09-01T12:00:00.000Z",
+            duration_ms=1,
+        )
+    )
+
+
+def all_pass(plan: Plan) -> Iterator[str]:
+    """What a runner prints when everything goes well."""
+    yield RunnerReady(runner="fake").to_line()
+    for case in plan.cases:
+        yield RunnerStarted(case_id=case.case_id, attempt=1).to_line()
+        yield passing_attempt(plan, case.case_id).to_line()
+    yield RunnerFinished(attempts=len(plan.cases)).to_line()
+
+
+@dataclass
+class FakeStack:
+    """Implements `driver.ports.Stack`; `torn_down` says that the context was left."""
+
+    says: Callable[[Plan], Iterable[str]] = all_pass
+    backend: Backend = "process"
+    not_enforced: tuple[str, ...] = ()
+    torn_down: bool = False
+    worlds: list[World] = field(default_factory=list)
+
+    def preflight(self, *, needs_agent: bool) -> dict[str, ImageIdentity]:
+        return {}
+
+    def facts(self) -> EngineFacts:
+        return EngineFacts()
+
+    @contextmanager
+    def running(self, world: World, *, log: LogLine) -> Iterator[Iterator[str]]:
+        self.worlds.append(world)
+        log("eval-runner", "hello")
+        try:
+            yield iter(self.says(world.plan))
+        finally:
+            self.torn_down = True

@@ -1,0 +1,68 @@
+"""Which variables reach an agent, and what is recorded of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from contracts.errors import ErrorCode, LabError
+from driver.agent_env import resolve_agent_env, without_values
+
+
+def test_an_explicit_value_wins_over_the_host_and_is_kept_whole() -> None:
+    env = resolve_agent_env(["KEY=a,b=c"], host={"KEY": "host"}, secret=(), not_secret=())
+    assert env.values == {"KEY": "a,b=c"}
+
+
+def test_a_bare_key_takes_the_hosts_value() -> None:
+    env = resolve_agent_env(["KEY"], host={"KEY": "host", "OTHER": "x"}, secret=(), not_secret=())
+    assert env.values == {"KEY": "host"}
+
+
+def test_an_empty_explicit_value_is_a_value() -> None:
+    assert resolve_agent_env(["KEY="], host={}, secret=(), not_secret=()).values == {"KEY": ""}
+
+
+def test_all_keys_without_a_value_are_named_at_once() -> None:
+    with pytest.raises(LabError) as caught:
+        resolve_agent_env(["ONE", "TWO"], host={}, secret=(), not_secret=())
+    assert caught.value.code is ErrorCode.UNSET_VARIABLE
+    assert "ONE, TWO" in caught.value.message
+
+
+def test_a_name_that_is_empty_is_refused() -> None:
+    with pytest.raises(LabError) as caught:
+        resolve_agent_env(["=value"], host={}, secret=(), not_secret=())
+    assert caught.value.code is ErrorCode.BAD_USAGE
+
+
+def test_provider_keys_of_the_host_are_forwarded_and_other_tokens_are_not() -> None:
+    host = {"OPENAI_API_KEY": "sk-1", "GITHUB_TOKEN": "gh", "AWS_SECRET_ACCESS_KEY": "aws"}
+    assert resolve_agent_env([], host=host, secret=(), not_secret=()).values == {"OPENAI_API_KEY": "sk-1"}
+
+
+def test_values_are_secret_unless_said_otherwise_and_only_then_digested() -> None:
+    env = resolve_agent_env(["A=one1", "B=two2"], host={}, secret=(), not_secret=("B",))
+    recorded = env.recorded()
+    assert recorded["A"] == "secret"
+    assert recorded["B"].startswith("sha256:")
+    assert env.secrets == {"A": "one1"}
+
+
+def test_what_the_suite_calls_secret_stays_secret() -> None:
+    env = resolve_agent_env(["A=one1"], host={}, secret=("A",), not_secret=("A",))
+    assert env.secrets == {"A": "one1"}
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (["run", "-e", "KEY=v", "x"], ("run", "-e", "KEY", "x")),
+        (["run", "-eKEY=v"], ("run", "-eKEY")),
+        (["run", "--env", "KEY=v=w"], ("run", "--env", "KEY")),
+        (["run", "--env=KEY=v"], ("run", "--env=KEY")),
+        (["run", "--evidence", "a=b"], ("run", "--evidence", "a=b")),
+        (["run", "-e", "KEY"], ("run", "-e", "KEY")),
+    ],
+)
+def test_the_recorded_command_line_has_no_value_of_e(given: list[str], shown: tuple[str, ...]) -> None:
+    assert without_values(given) == shown
