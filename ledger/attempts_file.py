@@ -25,21 +25,22 @@ def read_attempts(path: Path) -> Iterator[AttemptRecord]:
         BadLineError: a cut or unreadable line, when it is reached.
 
     """
-    for _, _, record in _placed_attempts(path):
+    for _, _, record in _placed_attempts(path, drops_cut_end=False):
         yield record
 
 
 class AttemptIndex:
     """Where each case's attempts stand in the file: memory for their offsets only."""
 
-    def __init__(self, path: Path) -> None:
-        """Empty until `scan` was walked through."""
+    def __init__(self, path: Path, *, drops_cut_end: bool = False) -> None:
+        """Empty until `scan` was walked through; `drops_cut_end`: leave out a cut last line, as unsealed runs have."""
         self._path = path
+        self._drops_cut_end = drops_cut_end
         self._places: dict[str, list[tuple[int, int]]] = {}
 
     def scan(self) -> Iterator[AttemptRecord]:
         """Every attempt in the order of the file, remembering its place; raises as `read_attempts` does."""
-        for offset, length, record in _placed_attempts(self._path):
+        for offset, length, record in _placed_attempts(self._path, drops_cut_end=self._drops_cut_end):
             self._places.setdefault(record.case_id, []).append((offset, length))
             yield record
 
@@ -54,11 +55,13 @@ class AttemptIndex:
                 yield records
 
 
-def _placed_attempts(path: Path) -> Iterator[tuple[int, int, AttemptRecord]]:
+def _placed_attempts(path: Path, *, drops_cut_end: bool) -> Iterator[tuple[int, int, AttemptRecord]]:
     offset = 0
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             if not line.endswith(b"\n"):
+                if drops_cut_end:
+                    return
                 raise BadLineError(number, "is cut: it has no line end")
             yield offset, len(line), _attempt(number, line)
             offset += len(line)

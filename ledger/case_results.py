@@ -68,7 +68,7 @@ def _never_started(repeat: int) -> AttemptResult:
         repeat=repeat,
         outcome=Outcome.UNKNOWN,
         outcome_class=OutcomeClass.NOT_RUN,
-        reason="not-run",
+        reason="never started",
         tool_calls=0,
         duration_ms=0,
         usage=Usage(),

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
 
 from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped, TestCase, TestSuite
 
@@ -22,6 +21,8 @@ SUITE_NAME = "labctl"
 
 _NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 _NEW_PROPERTIES: Any = Properties  # it has no annotations
+_TEXT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
+_ESCAPES = _TEXT_ESCAPES | str.maketrans({'"': "&quot;", "\n": "&#10;", "\t": "&#9;"})
 _CLOSING = b"</testsuite></testsuites>\n"
 
 
@@ -61,7 +62,7 @@ def junit_pieces(counts: JUnitCounts, testcases: Iterable[bytes], *, run_id: str
         element.time = counts.duration_ms / 1000
     suite.add_property("runId", _clean(run_id))
     _append(root, suite)
-    head = "".join(_serialized(root._elem)).encode()  # noqa: SLF001 - see _serialized
+    head = _serialized(root._elem).encode()  # noqa: SLF001 - see _serialized
     yield b'<?xml version="1.0" encoding="utf-8"?>\n' + head.removesuffix(_CLOSING.strip()) + b"\n"
     for testcase in testcases:
         yield testcase + b"\n"
@@ -77,7 +78,7 @@ def testcase_piece(case: CaseResult) -> bytes:
     _append(testcase, properties)
     if case.outcome is not Outcome.PASS:
         _append(testcase, _result(case))
-    return "".join(_serialized(testcase._elem)).encode()  # noqa: SLF001 - see _serialized
+    return _serialized(testcase._elem).encode()  # noqa: SLF001 - see _serialized
 
 
 def _result(case: CaseResult) -> Failure | Error | Skipped:
@@ -129,14 +130,12 @@ def _clean(text: str) -> str:
     return _NOT_XML.sub("\ufffd", text)
 
 
-def _serialized(element: Any) -> Iterator[str]:
+def _serialized(element: Any) -> str:
     """An element tree as text.
 
     junitparser writes with lxml where that is installed and with the standard library elsewhere; the two spell the
     same document differently, and `verify` compares bytes on whatever machine it runs.
     """
-    yield f"<{element.tag}" + "".join(f" {name}={quoteattr(value)}" for name, value in element.attrib.items()) + ">"
-    yield escape(element.text or "", {"\r": "&#13;"})
-    for child in element:
-        yield from _serialized(child)
-    yield f"</{element.tag}>"
+    attributes = "".join([f' {name}="{value.translate(_ESCAPES)}"' for name, value in element.attrib.items()])
+    inner = "".join([(element.text or "").translate(_TEXT_ESCAPES), *map(_serialized, element)])
+    return f"<{element.tag}{attributes}>{inner}</{element.tag}>"

@@ -13,7 +13,8 @@ from ledger.secret_forms import SHORTEST_BYTES, spellings
 
 R = TypeVar("R", bound=Record)
 
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_OF_THE_LAB = re.compile(r"sha256:[0-9a-f]{64}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+_RUN_ID = "run_id"
 
 
 class Redactor:
@@ -41,7 +42,7 @@ class Redactor:
         """The text without any secret value."""
         if not self._secrets:
             return text
-        return self._pattern.sub(lambda match: f"[redacted:{self._name_of(match.group())}]", text)
+        return self._pattern.sub(lambda match: self._replacement(match.group()), text)
 
     def redact_bytes(self, content: bytes) -> bytes:
         """The bytes without any secret value; bytes that are no UTF-8 stay as they are."""
@@ -67,8 +68,8 @@ class Redactor:
     def redact_record(self, record: R) -> R:
         """The record with every text in it redacted, down through its records, tuples and maps.
 
-        What the record's own schema fixes stays: closed lists of words, numbers and digests, so that it can be read
-        back; in free JSON (`Json` fields) numbers are redacted as well.
+        What the lab itself wrote stays, so that the record can be read back: words of closed lists, numbers, digests,
+        instants and run ids. In free JSON (`Json` fields) numbers are redacted as well.
         """
         if not self._secrets:
             return record
@@ -82,7 +83,7 @@ class Redactor:
         if isinstance(value, Record):
             return self.redact_record(value)
         if isinstance(value, str) and not isinstance(value, Enum):
-            return value if _DIGEST.fullmatch(value) else self.redact_text(value)
+            return value if _OF_THE_LAB.fullmatch(value) else self.redact_text(value)
         if isinstance(value, tuple):
             return tuple(self._redact_typed(item) for item in value)
         if isinstance(value, dict):
@@ -100,15 +101,18 @@ class Redactor:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        return re.compile("|".join(pattern for pattern, _ in self._alternatives))
+        # What was redacted before is matched first and stays, so that redacting twice changes nothing.
+        done = [re.escape(f"[redacted:{name}]") for name in self._secrets]
+        return re.compile("|".join([*done, *(pattern for pattern, _ in self._alternatives)]))
 
     @cached_property
     def _compiled(self) -> list[tuple[re.Pattern[str], str]]:
         return [(re.compile(pattern), name) for pattern, name in self._alternatives]
 
-    def _name_of(self, found: str) -> str:
-        """The secret that was found; asked only for hits, so that the one big pattern needs no groups."""
-        return next(name for pattern, name in self._compiled if pattern.fullmatch(found))
+    def _replacement(self, found: str) -> str:
+        """Asked only for hits, so that the one big pattern needs no groups."""
+        name = next((name for pattern, name in self._compiled if pattern.fullmatch(found)), None)
+        return found if name is None else f"[redacted:{name}]"
 
 
 @cache

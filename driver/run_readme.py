@@ -1,0 +1,122 @@
+"""README.md of a run directory: what was run, what must hold in it, what was taken out, how to check and repeat it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from contracts.plan import Plan
+from ledger.capture import PLAIN_BYTES, WHOLE_BYTES
+
+SHARING = "SHARING: review before sharing"
+
+_MOST_NAMED = 50
+
+
+def run_readme(plan: Plan, *, redacted: Sequence[str], not_redactable: Sequence[str] = ()) -> str:
+    """The text, from the plan and the names of the secrets alone.
+
+    Args:
+        plan: as it was written, redacted.
+        redacted: names of the values that were taken out of every file.
+        not_redactable: names of the secret values that are too short for that.
+
+    """
+    parts = [
+        f"# {plan.run_id}",
+        *([SHARING] if plan.capture == "payloads" else []),
+        _what_was_run(plan),
+        _invariants(plan),
+        _redaction(plan, redacted, not_redactable),
+        _how_to_verify(),
+        _how_to_repeat(plan),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _what_was_run(plan: Plan) -> str:
+    conditions = plan.conditions
+    rows = {
+        "command": f"`{shlex.join(plan.command)}`",
+        "suite": plan.suite,
+        "fixture revision": f"{conditions.dataset_revision} ({conditions.dataset_digest})",
+        "tool schema": f"{conditions.tool_schema_revision} ({conditions.tool_schema_digest})",
+        "policy": _label(conditions.policy_revision, conditions.policy_digest),
+        "prompt": _label(conditions.prompt_revision, conditions.prompt_digest),
+        "agent": f"{conditions.agent} ({conditions.adapter}, {conditions.agent_digest})",
+        "model": _label(conditions.model, conditions.model_digest),
+        "clock, seed": f"{conditions.clock}, {conditions.seed}",
+        "backend": f"{conditions.backend}, isolation {conditions.isolation}",
+        "cases": f"{len(plan.cases)}, {sum(case.repeats for case in plan.cases)} repeats in all",
+        "labctl": plan.labctl,
+    }
+    return "## What was run\n\n" + "\n".join(f"- {name}: {value}" for name, value in rows.items())
+
+
+def _label(revision: str | None, digest: str | None) -> str:
+    if revision is None:
+        return "none"
+    return revision if digest is None else f"{revision} ({digest})"
+
+
+def _invariants(plan: Plan) -> str:
+    protected = [case for case in plan.cases if case.protected]
+    lines = [
+        "- `results.json` and `junit.xml` follow from `plan.json` and `traces/attempts.jsonl` byte for byte.",
+        "- Every planned case stands in `results.json` once; one that never started is unknown, never left out.",
+        "- Every attempt line has as many rows in `journal.jsonl` as it says, numbered from 1 and side by side.",
+        "- The same requests in the same order get the same answers from this fixture revision: see `responseDigest`.",
+        "- `COMPLETE` lists every file; without it the run was interrupted and says nothing.",
+    ]
+    if protected:
+        lines.append(f"- Protected cases, which no later run may lose: {_named([case.case_id for case in protected])}.")
+    return "## What must hold\n\n" + "\n".join(lines)
+
+
+def _redaction(plan: Plan, redacted: Sequence[str], not_redactable: Sequence[str]) -> str:
+    lines = [
+        f"- Values taken out of every file, as `[redacted:NAME]`: {_named(redacted)}. They were looked for as they "
+        "are, JSON-escaped, URL-encoded, HTML-escaped and in base64."
+        if redacted
+        else "- No secret value was known to this run; none was looked for."
+    ]
+    if not_redactable:
+        lines.append(f"- Too short to be taken out, so possibly in these files: {_named(not_redactable)}.")
+    if plan.capture == "payloads":
+        kept = f"whole up to {WHOLE_BYTES} bytes each, then cut with a note"
+    else:
+        kept = f"plain up to {PLAIN_BYTES} bytes each, else as `<N bytes sha256:...>`"
+    lines.append(f"- Capture level `{plan.capture}`: texts and values of agent, model and tools are kept {kept}.")
+    lines.append("- `suite/` is the suite as it was but for the values above.")
+    return "## What was taken out\n\n" + "\n".join(lines)
+
+
+def _how_to_verify() -> str:
+    return (
+        "## How to verify\n\n"
+        "    labctl verify .\n\n"
+        "or, without labctl, in this directory (this checks the listed files only):\n\n"
+        "    sha256sum -c COMPLETE"
+    )
+
+
+def _how_to_repeat(plan: Plan) -> str:
+    """The command with every condition spelled out, because the suite's defaults may have been overridden."""
+    command = ["labctl", "run", "suite", "--agent", plan.agent.name]
+    command += ["--model", plan.agent.model] if plan.agent.model else []
+    command += ["--prompt", plan.agent.prompt] if plan.agent.prompt else []
+    command += ["--seed", str(plan.conditions.seed), "--timeout", f"{plan.conditions.limits.seconds:g}"]
+    command += ["--backend", plan.conditions.backend]
+    text = (
+        "## How to run a case again\n\n"
+        "From this directory's own copy of the suite, into another evidence folder:\n\n"
+        f"    {shlex.join(command)} --case ID --evidence ../\n"
+    )
+    if plan.conditions.agent_env:
+        text += f"\nThe agent also got {_named(sorted(plan.conditions.agent_env))}; give them again with `-e`.\n"
+    return text.rstrip("\n")
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,157 @@
+"""What `labctl show` prints: the summary of a run, the trajectory of one case, or a flat manifest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from contracts import evidence
+from contracts.attempt import AttemptRecord, TrajectoryCall
+from contracts.errors import ErrorCode, Found, LabError
+from contracts.manifest import CaseConditions
+from contracts.plan import Plan, PlannedCase
+from contracts.record import Json
+from driver.shown_run import ShownRun, shown_run
+from ledger.case_results import case_result
+from ledger.check_text import check_lines, cut_for_screen
+from ledger.screen_text import PLAIN_SCREEN, Screen, screen_json, screen_text
+
+_MOST_NAMED = 20
+
+
+def summary_text(run: Path, *, screen: Screen = PLAIN_SCREEN) -> str:
+    """The table of a run, recomputed from its attempts; raises LabError as `shown_run` does."""
+    from ledger.grading import grade_indexed  # noqa: PLC0415 - rich and junitparser are for the table alone
+    from ledger.summary import summary_text as table_of  # noqa: PLC0415 - as above
+
+    with shown_run(run) as shown:
+        table = table_of(grade_indexed(shown.plan, shown.attempts), run=str(run), screen=screen)
+        return "\n".join([*_note(shown), table.rstrip("\n")])
+
+
+def case_text(run: Path, *, case_id: str, screen: Screen = PLAIN_SCREEN) -> str:
+    """Every attempt of a case: calls, checks, texts as they were captured.
+
+    Raises:
+        LabError: UNKNOWN_CASE when the plan has no such case; as `shown_run` does.
+
+    """
+    with shown_run(run) as shown:
+        planned = _planned(shown, case_id)
+        attempts = shown.attempts_of(case_id)
+        merged = case_result(planned, attempts)
+        flags = ", ".join(name for name, holds in (("protected", planned.protected), ("flaky", merged.flaky)) if holds)
+        lines = [
+            *_note(shown),
+            f"{case_id}: {merged.outcome.value}" + (f" ({flags})" if flags else ""),
+            planned.title,
+        ]
+        for attempt in sorted(attempts, key=lambda attempt: attempt.attempt):
+            lines += ["", *_attempt_lines(attempt, ascii_only=not screen.is_terminal)]
+        if not attempts:
+            lines += ["", "no attempt of it finished"]
+        return "\n".join(screen_text(line, ascii_only=not screen.is_terminal) for line in lines)
+
+
+def manifest_text(run: Path, *, case_id: str | None) -> str:
+    """The flat manifest as JSON: of a case its conditions, of the run environment.json with dotted keys, without cases.
+
+    A run without environment.json is shown by its plan.
+
+    Raises:
+        LabError: UNKNOWN_CASE; as `shown_run` does.
+
+    """
+    with shown_run(run) as shown:
+        if case_id is not None:
+            manifest: Json = case_conditions(shown.plan, _planned(shown, case_id)).to_json()
+        else:
+            path = shown.root / evidence.ENVIRONMENT
+            whole = json.loads(path.read_bytes()) if path.is_file() else shown.plan.to_json()
+            manifest = dict(_flattened({key: value for key, value in whole.items() if key != "cases"}, ""))
+        return json.dumps(manifest, ensure_ascii=False, indent=2)
+
+
+def note_of(run: Path) -> str | None:
+    """Says that a run is unsealed or altered, for stderr beside a manifest; raises as `shown_run` does."""
+    with shown_run(run) as shown:
+        return shown.note
+
+
+def case_conditions(plan: Plan, case: PlannedCase) -> CaseConditions:
+    """The flat manifest of one planned case."""
+    conditions = plan.conditions
+    return CaseConditions(
+        case_id=case.case_id,
+        dataset_revision=conditions.dataset_revision,
+        prompt_revision=conditions.prompt_revision,
+        policy_revision=conditions.policy_revision,
+        tool_schema_revision=conditions.tool_schema_revision,
+        model=conditions.model,
+        temperature=conditions.temperature,
+        seed=conditions.seed,
+        clock=conditions.clock,
+        case_digest=case.case_digest,
+    )
+
+
+def _note(shown: ShownRun) -> list[str]:
+    return [] if shown.note is None else [shown.note, ""]
+
+
+def _planned(shown: ShownRun, case_id: str) -> PlannedCase:
+    for case in shown.plan.cases:
+        if case.case_id == case_id:
+            return case
+    known = [case.case_id for case in shown.plan.cases[:_MOST_NAMED]]
+    more = len(shown.plan.cases) - len(known)
+    raise LabError(
+        ErrorCode.UNKNOWN_CASE,
+        f"{shown.shown} has no case {case_id!r}",
+        found=[Found(case_id, place="--case")],
+        expected=", ".join(known) + (f" and {more} more" if more else ""),
+        next_step=f"labctl show {shown.shown}",
+    )
+
+
+def _attempt_lines(record: AttemptRecord, *, ascii_only: bool) -> Iterator[str]:
+    retry = f", retry of {record.retry_of}" if record.retry_of else ""
+    verdict = record.outcome.value + (f" ({record.outcome_class})" if record.outcome_class else "")
+    yield f"attempt {record.attempt}, repeat {record.repeat}{retry}: {verdict}, {record.duration_ms / 1000:.2f} s"
+    if record.reason:
+        yield f"  reason: {record.reason}"
+    if record.agent_end is not None:
+        end = record.agent_end
+        how = f"exit code {end.exit_code}" if end.exit_code is not None else f"signal {end.signal}"
+        yield f"  agent ended: {end.reason}, {how}, {end.strays} descendants left behind"
+    yield f"calls: {record.tool_calls} count" if record.trajectory else "calls: none"
+    for number, call in enumerate(record.trajectory, start=1):
+        yield from _call_lines(number, call, ascii_only=ascii_only)
+    yield "checks:" if record.checks else "checks: none"
+    for check in record.checks:
+        yield from check_lines(check, ascii_only=ascii_only)
+    for text in record.texts:
+        yield f"text: {text}"
+    if record.log:
+        yield f"log: {cut_for_screen(record.log)}"
+    usage = ", ".join(f"{name} {value}" for name, value in record.usage.to_json().items())
+    yield f"usage: {usage or 'not measured'}"
+
+
+def _call_lines(number: int, call: TrajectoryCall, *, ascii_only: bool) -> Iterator[str]:
+    arguments = cut_for_screen(screen_json(call.arguments, ascii_only=ascii_only))
+    seen = [name for name, holds in (("made", call.made), ("claimed", call.claimed)) if holds]
+    seen += [] if call.counts else ["does not count"]
+    status = "no status" if call.status is None else call.status
+    yield f"  {number}. {call.tool} {arguments} -> {status} ({', '.join(seen)})"
+    if call.result is not None:
+        yield f"     result: {cut_for_screen(call.result)}"
+
+
+def _flattened(value: Json, key: str) -> Iterator[tuple[str, Json]]:
+    if isinstance(value, dict) and value:
+        for name, item in value.items():
+            yield from _flattened(item, f"{key}.{name}" if key else name)
+    else:
+        yield key, value
