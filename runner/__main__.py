@@ -1,0 +1,26 @@
+"""`python -m runner attempts` for the driver, `python -m runner hand` (also without a word) for a person."""
+
+from __future__ import annotations
+
+import sys
+
+USAGE = "usage: python -m runner [attempts | hand [--help]]\n"
+
+
+def main(argv: list[str]) -> int:
+    """The exit status of the command."""
+    command, *rest = argv or ["hand"]
+    if command == "attempts" and not rest:
+        from runner.serving import serve  # noqa: PLC0415 - each command imports its own work
+
+        return serve()
+    if command == "hand":
+        from runner.hand import run_by_hand  # noqa: PLC0415
+
+        return run_by_hand(rest)
+    sys.stderr.write(USAGE)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""The adapters: how an agent of each kind is run through one attempt."""

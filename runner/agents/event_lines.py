@@ -1,0 +1,132 @@
+"""Reads an agent's standard output: JSON lines of known types are events, everything else is its log."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from contracts.attempt import Usage
+from contracts.record import Json
+from runner.agents.interface import ToolEvent
+from runner.json_values import parse_json
+from runner.texts import BoundedText
+
+MAX_NAME = 200
+"""Characters of a tool's name."""
+
+
+class _MalformedError(ValueError):
+    """An event without what its type needs."""
+
+
+@dataclass
+class EventLines:
+    """Takes output in pieces of any size; feed it `finish` at the end."""
+
+    hide: tuple[str, str]
+    """A secret and what stands in its place."""
+    log: BoundedText = field(default_factory=BoundedText)
+    texts: list[str] = field(default_factory=list)
+    calls: list[ToolEvent] = field(default_factory=list)
+    errors: list[str | None] = field(default_factory=list)
+    """The class of each error event: `provider` or None."""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+    broken: str | None = None
+    """The first line that broke the protocol, and how."""
+    _pieces: list[str] = field(default_factory=list)
+    _line: int = 0
+
+    def feed(self, text: str) -> None:
+        """Take a piece of standard output."""
+        *lines, rest = text.split("\n")
+        for line in lines:
+            self._take("".join((*self._pieces, line)))
+            self._pieces.clear()
+        if rest:
+            self._pieces.append(rest)
+
+    def finish(self) -> None:
+        """There is no more: an unfinished line is the last one."""
+        if self._pieces:
+            self._take("".join(self._pieces))
+            self._pieces.clear()
+
+    @property
+    def usage(self) -> Usage:
+        """The sums of all usage events."""
+        return Usage(input_tokens=self.input_tokens, output_tokens=self.output_tokens, cost_usd=self.cost_usd)
+
+    def _take(self, line: str) -> None:
+        self._line += 1
+        line = line.replace(*self.hide)
+        event = _event(line)
+        take = _TAKERS.get(event.get("type", "")) if event is not None else None
+        if event is None or take is None:
+            self.log.add(line + "\n")
+            return
+        try:
+            take(self, event)
+        except _MalformedError as trouble:
+            self.log.add(line + "\n")
+            self.broken = self.broken or f"line {self._line} of its output: a {event['type']} event {trouble}"
+
+
+def _event(line: str) -> dict[str, Json] | None:
+    if not line.lstrip().startswith("{"):
+        return None
+    try:
+        value = parse_json(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) and isinstance(value.get("type"), str) else None
+
+
+def _take_message(lines: EventLines, event: dict[str, Json]) -> None:
+    lines.texts.append(_text(event, "text"))
+
+
+def _take_call(lines: EventLines, event: dict[str, Json]) -> None:
+    name, arguments, status = _text(event, "name"), event.get("arguments"), event.get("status")
+    if len(name) > MAX_NAME:
+        raise _MalformedError(f"with a name of more than {MAX_NAME} characters")
+    if not isinstance(arguments, dict):
+        raise _MalformedError("whose arguments are no object")
+    if isinstance(status, bool) or not isinstance(status, int | str | None):
+        raise _MalformedError("whose status is neither a number nor a word")
+    lines.calls.append(ToolEvent(tool=name, arguments=arguments, status=status))
+
+
+def _take_usage(lines: EventLines, event: dict[str, Json]) -> None:
+    input_tokens, output_tokens = (_number(event, key, whole=True) for key in ("inputTokens", "outputTokens"))
+    lines.input_tokens = (lines.input_tokens or 0) + int(input_tokens)
+    lines.output_tokens = (lines.output_tokens or 0) + int(output_tokens)
+    if event.get("costUsd") is not None:
+        lines.cost_usd = (lines.cost_usd or 0.0) + _number(event, "costUsd", whole=False)
+
+
+def _take_error(lines: EventLines, event: dict[str, Json]) -> None:
+    message, kind = _text(event, "message"), event.get("class")
+    if kind not in {None, "provider"}:
+        raise _MalformedError("of an unknown class")
+    lines.errors.append(kind)
+    lines.log.add(f"error: {message}\n")
+
+
+_TAKERS = {"message": _take_message, "tool_call": _take_call, "usage": _take_usage, "error": _take_error}
+
+
+def _text(event: dict[str, Json], key: str) -> str:
+    value = event.get(key)
+    if not isinstance(value, str):
+        raise _MalformedError(f"without a text in `{key}`")
+    return value
+
+
+def _number(event: dict[str, Json], key: str, *, whole: bool) -> float:
+    value: Json = event.get(key)
+    is_number = isinstance(value, int) or (isinstance(value, float) and not whole and math.isfinite(value))
+    if isinstance(value, bool) or not is_number or value < 0:
+        raise _MalformedError(f"without a number of 0 or more in `{key}`")
+    return float(value) if not whole else value

@@ -1,0 +1,96 @@
+"""What every adapter gets and gives back: one attempt's assignment, and what the agent did with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+from contracts.attempt import AgentEnd, Usage
+from contracts.plan import AgentPlan, Conditions
+from contracts.record import Json
+from contracts.suite.case import Case
+from contracts.suite.settings import Limits
+from contracts.suite.tool import Tool
+
+SCRIPTED = "scripted/"
+"""Begins the name of a model that the fixture API serves; every other model is outside of the lab."""
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """One attempt, as an adapter needs it."""
+
+    case: Case
+    attempt: int
+    agent: AgentPlan
+    conditions: Conditions
+    limits: Limits
+    """Effective ones: suite, flags and case merged; `seconds` 0 is none."""
+    tools: tuple[Tool, ...]
+    prompt: str | None
+    policy: str | None
+    fixture_url: str
+    """With the attempt's secret prefix."""
+    model_url: str
+
+    @property
+    def model_is_outside(self) -> bool:
+        """True unless the fixture API serves the agent's model."""
+        return not (self.agent.model or "").startswith(SCRIPTED)
+
+    @property
+    def bound_tools(self) -> frozenset[str]:
+        """The tools that the journal can see."""
+        return frozenset(tool.name for tool in self.tools if tool.http is not None)
+
+
+@dataclass(frozen=True)
+class ToolEvent:
+    """A tool call that the agent says it made."""
+
+    tool: str
+    arguments: Json
+    status: int | str | None = None
+    """An HTTP status, or a word such as `denied`."""
+    result: str | None = None
+
+
+class EndKind(Enum):
+    """How an agent's run ended, before anything was checked."""
+
+    FINISHED = "finished"
+    AGENT_ERROR = "agent-error"
+    LIMIT = "limit"
+    PROVIDER = "provider"
+    INFRASTRUCTURE = "infrastructure"
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The end of a run; the reason holds no text of the agent or its model."""
+
+    kind: EndKind
+    reason: str | None = None
+    limit: str | None = None
+    """Which limit was passed: seconds, output, tool_calls, model_calls or cost."""
+
+
+@dataclass(frozen=True)
+class AgentRun:
+    """What the agent did."""
+
+    ending: Ending
+    texts: tuple[str, ...] = ()
+    events: tuple[ToolEvent, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    log: str | None = None
+    agent_end: AgentEnd | None = None
+
+
+class Agent(Protocol):
+    """An adapter; one object serves all attempts, from many threads at once."""
+
+    def run(self, assignment: Assignment) -> AgentRun:
+        """Let the agent act until it is done, or has to be ended; never raises for what an agent does."""
+        ...

@@ -1,0 +1,210 @@
+"""The life of one attempt: open it, let the agent act, close it, judge, write it down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from contracts.attempt import AttemptRecord, Check, TrajectoryCall, Usage
+from contracts.control import AttemptClosed, AttemptKey, AttemptOpening
+from contracts.journal import Via
+from contracts.lines import RunnerAttempt
+from contracts.plan import Plan, PlannedCase
+from contracts.planning import attempt_limits
+from contracts.suite.case import Case
+from contracts.suite.suite import Suite
+from runner import clock
+from runner.agents.interface import SCRIPTED, Agent, AgentRun, Assignment, Ending, EndKind
+from runner.agents.limits import passed_limit
+from runner.checks.interface import Observed
+from runner.json_values import digest_of_any
+from runner.judging import judge
+from runner.trajectory import counted, digest_trajectory, merge_trajectory
+from runner.verdict import Happened, Verdict, decide, not_run
+from runner.world import World, WorldLostError, WorldRefusedError
+
+_NO_RUN = AgentRun(ending=Ending(kind=EndKind.FINISHED))
+
+
+@dataclass(frozen=True)
+class Task:
+    """One attempt that is to be made."""
+
+    planned: PlannedCase
+    case: Case
+    attempt: int
+    repeat: int
+    retry_of: int | None = None
+
+    @property
+    def key(self) -> AttemptKey:
+        """What fixture API and runner call it."""
+        return AttemptKey(case=self.case.id, attempt=self.attempt)
+
+
+@dataclass(frozen=True)
+class AttemptMaker:
+    """Makes attempts of one plan; safe for many threads."""
+
+    plan: Plan
+    suite: Suite
+    fixture_url: str
+    world: World
+    agent: Agent
+    started: Callable[[Task], None]
+    """Told when an attempt begins."""
+
+    def make(self, task: Task) -> RunnerAttempt:
+        """The finished attempt; whatever happened is in its record."""
+        started_at = clock.now_at()
+        assignment = self._assignment(task)
+        try:
+            prefix = self._open(assignment)
+        except WorldLostError as trouble:
+            return _write(task, verdict=not_run(str(trouble)), started_at=started_at)
+        except WorldRefusedError as trouble:
+            verdict = decide(Happened(ending=_NO_RUN.ending, lost=f"the attempt could not be opened: {trouble}"))
+            return _write(task, verdict=verdict, started_at=started_at)
+        self.started(task)
+        fixture_url = self.fixture_url + prefix
+        assignment = replace(assignment, fixture_url=fixture_url, model_url=f"{fixture_url}/v1")
+        began_s = clock.elapsed_s()
+        run = self.agent.run(assignment)
+        seconds = clock.elapsed_s() - began_s
+        try:
+            closed = self.world.close(task.key, hide=prefix.removeprefix("/~"))
+        except (WorldLostError, WorldRefusedError) as trouble:
+            verdict = decide(Happened(ending=run.ending, lost=f"the attempt could not be closed: {trouble}"))
+            return _write(task, verdict=verdict, started_at=started_at, run=run, seconds=seconds)
+        return _judge(assignment, task, run, closed, started_at=started_at, seconds=seconds)
+
+    def skip(self, task: Task, *, reason: str) -> RunnerAttempt:
+        """The record of an attempt that is not made."""
+        return _write(task, verdict=not_run(reason), started_at=clock.now_at())
+
+    def _assignment(self, task: Task) -> Assignment:
+        agent = self.plan.agent
+        return Assignment(
+            case=task.case,
+            attempt=task.attempt,
+            agent=agent,
+            conditions=self.plan.conditions,
+            limits=attempt_limits(self.plan.conditions.limits, task.case),
+            tools=self.suite.tools,
+            prompt=self.suite.prompts[agent.prompt].text if agent.prompt else None,
+            policy=self.suite.policy.text if self.suite.policy else None,
+            fixture_url="",
+            model_url="",
+        )
+
+    def _open(self, assignment: Assignment) -> str:
+        agent = self.plan.agent
+        opening = AttemptOpening(
+            case=assignment.case.id,
+            attempt=assignment.attempt,
+            prompt=agent.prompt,
+            model=agent.model if (agent.model or "").startswith(SCRIPTED) else None,
+            select=agent.select,
+            tool_call_limit=assignment.limits.tool_calls,
+            model_call_limit=assignment.limits.model_calls,
+        )
+        return self.world.open(opening).prefix
+
+
+def _judge(  # noqa: PLR0913 - an attempt's parts
+    assignment: Assignment, task: Task, run: AgentRun, closed: AttemptClosed, *, started_at: str, seconds: float
+) -> RunnerAttempt:
+    calls = merge_trajectory(closed.served, run.events, bound_tools=assignment.bound_tools)
+    run = replace(
+        run,
+        usage=_with_model_calls(run.usage, closed, is_scripted=not assignment.model_is_outside),
+        ending=_ending(run.ending, closed, calls=calls, assignment=assignment),
+    )
+    observed = Observed(
+        calls=calls,
+        texts=run.texts,
+        state=closed.state,
+        unmatched=tuple(request.unmatched for request in closed.served if request.unmatched is not None),
+        usage=run.usage,
+        seconds=seconds,
+        passed_limit=run.ending.limit,
+    )
+    # an agent that never ran, or lost its world, showed nothing that could be judged
+    checks = () if run.ending.kind is EndKind.INFRASTRUCTURE else judge(task.case, observed)
+    happened = Happened(
+        ending=run.ending,
+        checks=checks,
+        suite_error=closed.suite_error,
+        model_error=closed.model_error,
+        expects_nothing=task.case.expect.is_empty,
+    )
+    return _write(
+        task,
+        verdict=decide(happened),
+        started_at=started_at,
+        run=run,
+        seconds=seconds,
+        calls=calls,
+        checks=checks,
+        closed=closed,
+    )
+
+
+def _ending(
+    ending: Ending, closed: AttemptClosed, *, calls: tuple[TrajectoryCall, ...], assignment: Assignment
+) -> Ending:
+    """The agent's ending, or the limit that only the world, or the whole trajectory, shows to be passed."""
+    if ending.kind in {EndKind.LIMIT, EndKind.INFRASTRUCTURE}:
+        return ending
+    limits = assignment.limits
+    if closed.breached is not None:
+        return passed_limit(closed.breached, limits=limits)
+    if len(counted(calls)) > limits.tool_calls:
+        return passed_limit("tool_calls", limits=limits)
+    return ending
+
+
+def _with_model_calls(usage: Usage, closed: AttemptClosed, *, is_scripted: bool) -> Usage:
+    if usage.model_calls is not None or not is_scripted:
+        return usage
+    model_calls = sum(request.row.via is Via.MODEL for request in closed.served)
+    return usage.model_copy(update={"model_calls": model_calls})
+
+
+def _write(  # noqa: PLR0913 - the parts of a record
+    task: Task,
+    *,
+    verdict: Verdict,
+    started_at: str,
+    run: AgentRun = _NO_RUN,
+    seconds: float = 0.0,
+    calls: tuple[TrajectoryCall, ...] = (),
+    checks: tuple[Check, ...] = (),
+    closed: AttemptClosed | None = None,
+) -> RunnerAttempt:
+    record = AttemptRecord(
+        case_id=task.case.id,
+        title=task.planned.title,
+        protected=task.planned.protected,
+        case_digest=task.planned.case_digest,
+        attempt=task.attempt,
+        repeat=task.repeat,
+        retry_of=task.retry_of,
+        outcome=verdict.outcome,
+        outcome_class=verdict.outcome_class,
+        reason=verdict.reason,
+        checks=checks,
+        trajectory=calls,
+        trajectory_digest=digest_trajectory(calls),
+        tool_calls=len(counted(calls)),
+        texts=run.texts,
+        log=run.log,
+        usage=run.usage,
+        agent_end=run.agent_end,
+        state_digest=digest_of_any(closed.state) if closed is not None else None,
+        journal_rows=len(closed.served) if closed is not None else 0,
+        started_at=started_at,
+        duration_ms=round(seconds * 1000),
+    )
+    rows = tuple(request.row for request in closed.served) if closed is not None else ()
+    return RunnerAttempt(record=record, journal=rows)

@@ -1,0 +1,1 @@
+"""The checks: pure functions from a case and what was observed to verdicts."""

@@ -1,0 +1,122 @@
+"""`python -m runner hand`: the suite with its default agent, for a person who typed `docker compose run`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from contracts import evidence
+from contracts.errors import ErrorCode, Found, LabError
+from contracts.lines import RunnerAttempt
+from contracts.order import HostOverTcp, RunnerOrder
+from contracts.plan import Plan
+from contracts.planning import conditions_of, planned_cases, resolve_agent, select_cases
+from contracts.suite.loading import load_suite
+from contracts.suite.suite import Suite
+from ledger.capture import capture_attempt
+from ledger.grading import grade_run
+from ledger.results import exit_of
+from ledger.run_directory import RunDirectory
+from ledger.run_id import RANDOM_BYTES, new_run_id
+from ledger.screen_text import PLAIN_SCREEN
+from ledger.summary import summary_text
+from runner import VERSION, clock
+from runner.execution import Execution
+from runner.leaving import Watch
+from runner.randomness import random_bytes
+
+FAULT_PROXY = "fault-proxy"
+"""A name of the stack's network that exists exactly when the profile fault is on."""
+AGENT_PORT = 7070
+STARTUP_S = 30.0
+
+
+def run_by_hand(argv: list[str]) -> int:
+    """Run, write an unsealed run directory, print the summary; the exit status of `labctl run`."""
+    options = _options(argv)
+    try:
+        refuse_faults(socket.gethostbyname)
+        return _run(options, argv)
+    except LabError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+
+
+def _options(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m runner hand", description=__doc__)
+    parser.add_argument("--suite", default="/suite", help="directory of the suite")
+    parser.add_argument("--agent-suite", default="/agent-suite", help="what {suite} means to a command agent")
+    parser.add_argument("--evidence", type=Path, default=Path("/evidence"), help="where the run directory is made")
+    parser.add_argument("--fixture-url", default="http://fixture-api:8080", help="data port of the fixture API")
+    parser.add_argument("--control-url", default="http://fixture-control:8081", help="control port of the fixture API")
+    parser.add_argument("--agent-host", default="agent", help="where agent_host listens")
+    return parser.parse_args(argv)
+
+
+def refuse_faults(resolve: Callable[[str], object]) -> None:
+    """Raise LabError when the fault proxy is up: nothing may look as if faults had been applied."""
+    try:
+        resolve(FAULT_PROXY)
+    except OSError:
+        return
+    raise LabError(
+        ErrorCode.NOT_BUILT_YET,
+        "faults are not part of this version",
+        found=[Found(f"{FAULT_PROXY} is up: the profile fault is on")],
+        next_step="docker compose run --rm eval-runner",
+    )
+
+
+def _run(options: argparse.Namespace, argv: list[str]) -> int:
+    suite = load_suite(Path(options.suite))
+    plan = _plan(suite, command=("python", "-m", "runner", "hand", *argv))
+    order = RunnerOrder(
+        plan=plan,
+        suite=options.suite,
+        fixture_url=options.fixture_url,
+        control_url=options.control_url,
+        agent_host=HostOverTcp(host=options.agent_host, port=AGENT_PORT),
+        agent_suite=options.agent_suite,
+        startup_seconds=STARTUP_S,
+    )
+    with closing(Execution.of(order, suite=suite)) as execution:
+        watch = Watch(end=execution.end)
+        watch.start(stdin=None)
+        execution.reach()
+        with closing(RunDirectory.create(options.evidence, run_id=plan.run_id)) as run:
+            run.write_record(evidence.PLAN, plan)
+            execution.run(started=lambda _: None, emit=lambda attempt: _append(run, attempt))
+            watch.stop()
+            grading = grade_run(plan, run.path / evidence.ATTEMPTS)
+            run.write_whole(evidence.RESULTS, grading.results_pieces())
+            run.write_whole(evidence.JUNIT, grading.junit_pieces())
+    sys.stdout.write(summary_text(grading, run=str(run.path), screen=PLAIN_SCREEN) + f"{run.path}\n")
+    return exit_of(grading)
+
+
+def _plan(suite: Suite, *, command: tuple[str, ...]) -> Plan:
+    agent = resolve_agent(suite, name=None, model=None, prompt=None)
+    return Plan(
+        run_id=new_run_id(clock.now(), random_bytes(RANDOM_BYTES)),
+        labctl=VERSION,
+        command=command,
+        suite=str(suite.root),
+        agent=agent,
+        conditions=conditions_of(suite, agent, backend="compose", limits=suite.settings.limits),
+        capture="metadata",
+        concurrency=len(os.sched_getaffinity(0)),
+        planned_at=clock.now_at(),
+        cases=planned_cases(suite, select_cases(suite)),
+    )
+
+
+def _append(run: RunDirectory, attempt: RunnerAttempt) -> None:
+    # rows first, as the driver does: a cut between the two leaves rows that nobody misses
+    for row in attempt.journal:
+        run.append(evidence.JOURNAL, row.to_line())
+    run.append(evidence.ATTEMPTS, capture_attempt(attempt.record, level="metadata").to_line())

@@ -1,0 +1,120 @@
+"""Which attempts are made, in which order, by how many threads, and what becomes of those that cannot be made."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import Protocol
+
+from contracts.lines import RunnerAttempt
+from contracts.outcome import OutcomeClass
+from contracts.plan import Plan
+from contracts.suite.suite import Suite
+from runner.attempts import Task
+
+RETRIED = frozenset({OutcomeClass.INFRASTRUCTURE, OutcomeClass.PROVIDER})
+"""An agent's own failures are never tried again."""
+
+
+class Maker(Protocol):
+    """Makes attempts (`runner.attempts.AttemptMaker`)."""
+
+    def make(self, task: Task) -> RunnerAttempt:
+        """The finished attempt."""
+        ...
+
+    def skip(self, task: Task, *, reason: str) -> RunnerAttempt:
+        """The record of an attempt that is not made."""
+        ...
+
+
+def plan_tasks(plan: Plan, suite: Suite) -> Iterator[tuple[Task, ...]]:
+    """First tries in plan order, in groups whose members must follow one another.
+
+    A header selects a case, not an attempt: then the repeats of one case cannot be under way together.
+    """
+    cases = {case.id: case for case in suite.cases}
+    for planned in plan.cases:
+        tasks = [
+            Task(planned=planned, case=cases[planned.case_id], attempt=repeat, repeat=repeat)
+            for repeat in range(1, planned.repeats + 1)
+        ]
+        if plan.agent.select == "header":
+            yield tuple(tasks)
+        else:
+            yield from ((task,) for task in tasks)
+
+
+class Schedule:
+    """Runs groups of tasks on `concurrency` threads; `emit` gets every attempt as it is finished."""
+
+    def __init__(
+        self,
+        maker: Maker,
+        *,
+        emit: Callable[[RunnerAttempt], None],
+        lost: Callable[[], str | None],
+        retries: int,
+    ) -> None:
+        self._maker = maker
+        self._emit = emit
+        self._lost = lost
+        self._retries = retries
+        self._lock = threading.Lock()
+        self._made = 0
+
+    def run(self, groups: Iterable[tuple[Task, ...]], *, concurrency: int) -> int:
+        """Make all attempts and return how many; the first exception of a thread stops the others and is raised."""
+        waiting = iter(groups)
+        broken = threading.Event()
+
+        def work() -> None:
+            try:
+                while not broken.is_set() and (group := self._take(waiting)) is not None:
+                    for task in group:
+                        self._make(task)
+            except BaseException:
+                broken.set()
+                raise
+
+        with ThreadPoolExecutor(concurrency, thread_name_prefix="attempt") as pool:
+            workers = [pool.submit(work) for _ in range(concurrency)]
+            wait(workers, return_when=FIRST_EXCEPTION)
+        for worker in workers:
+            worker.result()
+        return self._made
+
+    def _take(self, waiting: Iterator[tuple[Task, ...]]) -> tuple[Task, ...] | None:
+        with self._lock:
+            return next(waiting, None)
+
+    def _make(self, task: Task) -> None:
+        """One repeat: its first try, and others while they die of what is not the agent's."""
+        lost = self._lost()
+        if lost is not None:
+            self._finish(self._maker.skip(task, reason=lost))
+            return
+        for number in range(self._retries + 1):
+            finished = self._maker.make(task)
+            self._finish(finished)
+            if finished.record.outcome_class not in RETRIED or self._lost() is not None:
+                return
+            task = _next_try(task, number=number + 1)
+
+    def _finish(self, attempt: RunnerAttempt) -> None:
+        self._emit(attempt)
+        with self._lock:
+            self._made += 1
+
+
+def _next_try(task: Task, *, number: int) -> Task:
+    """The next try of the same repeat: numbers are unique in the case and do not depend on who was first."""
+    repeats = task.planned.repeats
+    return Task(
+        planned=task.planned,
+        case=task.case,
+        attempt=task.repeat + number * repeats,
+        repeat=task.repeat,
+        retry_of=task.attempt,
+    )

@@ -1,0 +1,111 @@
+"""From what happened to outcome, class and reason: the table of CONTRACT §4, in the one order in which rows win."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from contracts.attempt import Check, CheckType
+from contracts.outcome import Outcome, OutcomeClass, merge_outcomes
+from runner.agents.interface import Ending, EndKind
+
+
+@dataclass(frozen=True)
+class Happened:
+    """All that the verdict depends on."""
+
+    ending: Ending
+    checks: Sequence[Check] = ()
+    lost: str | None = None
+    """Why the world could not be asked about the attempt."""
+    suite_error: str | None = None
+    model_error: str | None = None
+    expects_nothing: bool = False
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The judgement of one attempt."""
+
+    outcome: Outcome
+    outcome_class: OutcomeClass | None = None
+    reason: str | None = None
+
+
+def decide(happened: Happened) -> Verdict:
+    """The first rule that applies.
+
+    What makes the attempt worthless comes first (the lab or the suite failed: nothing that the agent did can be held
+    against it or for it); then what the lab measured; then what the agent said of itself; then the checks.
+    """
+    for rule in _RULES:
+        verdict = rule(happened)
+        if verdict is not None:
+            return verdict
+    return _by_checks(happened.checks)
+
+
+def not_run(reason: str) -> Verdict:
+    """The verdict on an attempt that never started."""
+    return _unknown(OutcomeClass.NOT_RUN, reason)
+
+
+def _infrastructure(happened: Happened) -> Verdict | None:
+    ending = happened.ending
+    reason = happened.lost or (ending.reason if ending.kind is EndKind.INFRASTRUCTURE else None)
+    return None if reason is None else _unknown(OutcomeClass.INFRASTRUCTURE, reason)
+
+
+def _suite(happened: Happened) -> Verdict | None:
+    reason = happened.suite_error or happened.model_error
+    return None if reason is None else _unknown(OutcomeClass.SUITE, reason)
+
+
+def _limit(happened: Happened) -> Verdict | None:
+    if happened.ending.kind is EndKind.LIMIT:
+        return Verdict(Outcome.FAIL, OutcomeClass.LIMIT, happened.ending.reason)
+    failed = [check for check in happened.checks if check.type is CheckType.LIMIT and check.outcome is Outcome.FAIL]
+    return Verdict(Outcome.FAIL, OutcomeClass.LIMIT, f"it went past its {_named(failed)}") if failed else None
+
+
+def _provider(happened: Happened) -> Verdict | None:
+    ending = happened.ending
+    return _unknown(OutcomeClass.PROVIDER, ending.reason) if ending.kind is EndKind.PROVIDER else None
+
+
+def _agent_error(happened: Happened) -> Verdict | None:
+    ending = happened.ending
+    is_error = ending.kind is EndKind.AGENT_ERROR
+    return Verdict(Outcome.FAIL, OutcomeClass.AGENT_ERROR, ending.reason) if is_error else None
+
+
+def _no_expectation(happened: Happened) -> Verdict | None:
+    return _unknown(OutcomeClass.NO_EXPECTATION, "it expects nothing") if happened.expects_nothing else None
+
+
+_RULES: tuple[Callable[[Happened], Verdict | None], ...] = (
+    _infrastructure,
+    _suite,
+    _limit,
+    _provider,
+    _agent_error,
+    _no_expectation,
+)
+
+
+def _by_checks(checks: Sequence[Check]) -> Verdict:
+    outcome = merge_outcomes(check.outcome for check in checks)
+    if outcome is Outcome.PASS:
+        return Verdict(outcome)
+    deciding = [check for check in checks if check.outcome is outcome]
+    is_judges = outcome is Outcome.UNKNOWN and any(check.type is CheckType.RELEVANCE for check in deciding)
+    said = "does not hold" if outcome is Outcome.FAIL else "could not be told"
+    return Verdict(outcome, OutcomeClass.JUDGE if is_judges else None, f"{_named(deciding)}: {said}")
+
+
+def _named(checks: Sequence[Check]) -> str:
+    return ", ".join(check.name for check in checks)
+
+
+def _unknown(outcome_class: OutcomeClass, reason: str | None) -> Verdict:
+    return Verdict(Outcome.UNKNOWN, outcome_class, reason)
