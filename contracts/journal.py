@@ -25,12 +25,16 @@ class JournalRow(Record):
     method: str
     path: str
     request_digest: str
-    route: str | None
+    route: str | None = None
     """The id of the route that answered; `model:NAME#INDEX` for a rule of the scripted model; None: unmatched."""
-    tool: str | None
+    tool: str | None = None
     """The tool of tools.json that is bound to this method and path, if any."""
     via: Via
     status: int
     response_digest: str
-    fault: str | None
+    fault: str | None = None
     delay_ms: int
+
+    def to_line(self) -> str:
+        """One line of journal.jsonl, with every key of it: a row that no route answered says `"route":null`."""
+        return self.model_dump_json(by_alias=True)
