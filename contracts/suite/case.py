@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -105,11 +105,6 @@ class Case(Record):
         if isinstance(self.input, str):
             return (Message(role="user", content=self.input),)
         return self.input
-
-    def digested(self) -> dict[str, Any]:
-        """What the case digest covers: everything but id, title, tags and protected."""
-        whole = self.to_json()
-        return {key: value for key, value in whole.items() if key not in {"id", "title", "tags", "protected"}}
 
 
 class CasesFile(Record):

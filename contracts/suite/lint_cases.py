@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from contracts.record import Json
 from contracts.suite.case import Case
 from contracts.suite.fault import ResponseFault
 from contracts.suite.files import WORKING_DIRS_FOLDER, SuiteFiles
 from contracts.suite.lint_expect import lint_expect
-from contracts.suite.lint_names import names_written, shared_names
+from contracts.suite.lint_names import by_form, names_written, shared_names
 from contracts.suite.lint_routes import lint_routes
 from contracts.suite.problems import Place, Problem, unknown_name
 from contracts.suite.wording import describe
@@ -25,7 +25,7 @@ def lint_cases(files: SuiteFiles, *, tools: Collection[str] | None) -> Iterator[
     yield from _lint_revision(files, cases.document.value)
     named = names_written(cases.written(), "id")
     yield from shared_names("case id", ((name, cases.place(index) / "id") for index, name in named))
-    routes = {name for _, name in names_written(files.routes.written(), "id")}
+    routes = by_form(name for _, name in names_written(files.routes.written(), "id"))
     for index, case in cases.items:
         for path, text in lint_expect(case.expect, tools=tools):
             yield Problem(text, cases.document.place(cases.key, index, "expect", *path))
@@ -41,12 +41,13 @@ def _lint_revision(files: SuiteFiles, written: Json) -> Iterator[Problem]:
     yield Problem(f'the revision "{revision}" is not the suite\'s: {suite}', files.cases.document.place("revision"))
 
 
-def _lint_world(files: SuiteFiles, case: Case, place: Place, *, routes: Collection[str]) -> Iterator[Problem]:
-    named = [(route.id, place / "routes" / index / "id") for index, route in enumerate(case.routes)]
-    yield from shared_names("route id", named, taken=routes)
-    yield from lint_routes(enumerate(case.routes), place / "routes")
+def _lint_world(files: SuiteFiles, case: Case, place: Place, *, routes: Mapping[str, str]) -> Iterator[Problem]:
+    if case.routes:
+        named = ((route.id, place / "routes" / index / "id") for index, route in enumerate(case.routes))
+        yield from shared_names("route id", named, taken=routes)
+        yield from lint_routes(enumerate(case.routes), place / "routes")
     if case.faults:
-        known = {*routes, *(route.id for route in case.routes)}
+        known = {*routes.values(), *(route.id for route in case.routes)}
         yield from _lint_faults(case.faults.responses, place / "faults" / "responses", routes=known)
     if case.working_dir is not None:
         why = files.folder.refusal(f"{WORKING_DIRS_FOLDER}/{case.working_dir}", folder=True)

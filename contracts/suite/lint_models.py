@@ -24,11 +24,17 @@ class _Known:
 
 def lint_models(files: SuiteFiles, *, tools: Collection[str] | None) -> Iterator[Problem]:
     """Everything that is wrong with the scripted models; `tools` are the known ones, None where none are named."""
-    cases = {name for _, name in names_written(files.cases.written(), "id")} if files.cases.document else None
+    cases = None
+    if files.cases.document is not None and any(_names_a_case(model) for model in files.model_files.values()):
+        cases = {name for _, name in names_written(files.cases.written(), "id")}
     written = files.settings_document.value.get("prompts", {}) if files.settings_document else {}
     known = _Known(cases=cases, prompts=set(written), tools=tools)
     for name, model in files.model_files.items():
         yield from _lint_model(model, files.models[name].place("rules"), known)
+
+
+def _names_a_case(model: ModelFile) -> bool:
+    return any(rule.when.case is not None for rule in model.rules)
 
 
 def _lint_model(model: ModelFile, place: Place, known: _Known) -> Iterator[Problem]:

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from contracts.record import Json
 from contracts.suite.problems import Place, Problem
 
+_NEW = "\0"
+"""No name of anything."""
 
-def shared_names(kind: str, named: Iterable[tuple[str, Place]], *, taken: Iterable[str] = ()) -> Iterator[Problem]:
-    """A problem for each name that an earlier one, or a taken one, already is."""
-    seen = {_form(name): name for name in taken}
+
+def shared_names(
+    kind: str, named: Iterable[tuple[str, Place]], *, taken: Mapping[str, str] | None = None
+) -> Iterator[Problem]:
+    """A problem for each name that an earlier one, or a taken one, already is; `taken` as `by_form` makes it."""
+    seen = dict(taken or {})
     for name, place in named:
-        form = _form(name)
-        first = seen.setdefault(form, name) if form in seen else seen.update({form: name})
-        if first is None:
-            continue
-        if first == name:
+        first = seen.setdefault(_form(name), _NEW)
+        if first is _NEW:
+            seen[_form(name)] = name
+        elif first == name:
             yield Problem(f'the {kind} "{name}" is there twice', place)
         else:
             yield Problem(f'the {kind} "{name}" differs from "{first}" only by case or Unicode form', place)
+
+
+def by_form(names: Iterable[str]) -> dict[str, str]:
+    """The names by what is equal for all that differ only by case or Unicode form."""
+    return {_form(name): name for name in names}
 
 
 def names_written(items: Iterable[Json], *path: str) -> Iterator[tuple[int, str]]:

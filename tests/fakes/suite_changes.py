@@ -1,0 +1,87 @@
+"""Small changes to a right suite, each of which a test names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.fakes.suite_folder import CASE, ROUTE, RULE, TOOL, SuiteFolder
+
+Change = Callable[[SuiteFolder], object]
+
+
+def expect(**keys: Any) -> Change:
+    """The first case expects this too."""
+    return lambda folder: folder.cases[0].update(expect={**CASE["expect"], **keys})  # type: ignore[dict-item]  # a JSON object
+
+
+def assertion(kind: str, value: Any) -> Change:
+    """The first case expects one assertion and nothing else."""
+    return lambda folder: folder.cases[0].update(expect={"assertions": [{"type": kind, "value": value}]})
+
+
+def case(**keys: Any) -> Change:
+    """Keys of the first case."""
+    return lambda folder: folder.cases[0].update(keys)
+
+
+def second_case(**keys: Any) -> Change:
+    """A second case."""
+    return lambda folder: folder.cases.append({**CASE, "id": "second", **keys})
+
+
+def route(**keys: Any) -> Change:
+    """Keys of the first route."""
+    return lambda folder: folder.routes[0].update(keys)
+
+
+def second_route(**keys: Any) -> Change:
+    """A second route."""
+    return lambda folder: folder.routes.append({**ROUTE, "id": "second", "path": "/second", "responses": [{}], **keys})
+
+
+def response(**keys: Any) -> Change:
+    """The first route's only response."""
+    return route(responses=[keys])
+
+
+def effect(**keys: Any) -> Change:
+    """The first route's only effect."""
+    return route(effects=[keys])
+
+
+def tool(*, function: dict[str, Any] | None = None, **keys: Any) -> Change:
+    """Keys of the first tool and of its function."""
+    return lambda folder: folder.tools[0].update(function={**TOOL["function"], **(function or {})}, **keys)  # type: ignore[dict-item]  # a JSON object
+
+
+def rule(when: dict[str, Any] | None = None, reply: dict[str, Any] | None = None) -> Change:
+    """A rule before the others."""
+    return lambda folder: folder.rules.insert(0, {"when": when or {}, "reply": reply or RULE["reply"]})
+
+
+def settings(old: str, new: str) -> Change:
+    """A piece of suite.toml replaced."""
+
+    def change(folder: SuiteFolder) -> None:
+        assert old in folder.settings
+        folder.settings = folder.settings.replace(old, new, 1)
+
+    return change
+
+
+def top(line: str) -> Change:
+    """A line before all others of suite.toml."""
+    return lambda folder: setattr(folder, "settings", line + "\n" + folder.settings)
+
+
+def below(lines: str) -> Change:
+    """Lines after all others of suite.toml."""
+    return lambda folder: setattr(folder, "settings", folder.settings + "\n" + lines + "\n")
+
+
+BrokenRule = tuple[str, Change, str, str]
+"""What is wrong, the change, and a part of place and text of the one problem."""
+NO_TOOL = 'unknown tool "lookup_ordr"; did you mean "lookup_order"?'
+NO_PARAM = 'unknown parameter of the path "order"; did you mean "order_id"?'
+AGENT = "[agents.extra]\n"
