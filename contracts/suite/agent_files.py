@@ -10,6 +10,7 @@ from contracts.suite.reading import SuiteFolder
 from contracts.suite.settings import Agent
 
 _NAMED_IN_ARGUMENT = re.compile(r"\{suite\}/([^\s'\";|&<>()]+)")
+_CACHE = "__pycache__"
 
 
 def agent_files(folder: SuiteFolder, agent: Agent) -> tuple[Path, ...]:
@@ -21,8 +22,8 @@ def agent_files(folder: SuiteFolder, agent: Agent) -> tuple[Path, ...]:
         paths = {path for pattern in agent.files for path in folder.root.glob(pattern)}
     else:
         paths = {folder.root / name for name in named_in_command(agent)}
-    inside = {path for one in paths for path in _files_below(one) if _is_inside(folder.root, path)}
-    return tuple(sorted(inside))
+    files = {path for one in paths for path in _files_below(one)}
+    return tuple(sorted(path for path in files if _CACHE not in path.parts and _is_inside(folder.root, path)))
 
 
 def named_in_command(agent: Agent) -> tuple[str, ...]:
@@ -32,7 +33,7 @@ def named_in_command(agent: Agent) -> tuple[str, ...]:
 
 def _files_below(path: Path) -> Iterator[Path]:
     if path.is_dir():
-        yield from (one for one in path.rglob("*") if one.is_file() and "__pycache__" not in one.parts)
+        yield from (one for one in path.rglob("*") if one.is_file())
     elif path.is_file():
         yield path
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from contracts.record import Json
 from contracts.suite.problems import Document, Place, Problem
 from contracts.suite.reading import UnfitNumber
-from contracts.suite.wording import problems_of
+from contracts.suite.wording import not_json, problems_of
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -35,7 +35,8 @@ def _checked(model: type[M], place: Place, value: Json, text: str) -> tuple[M | 
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         if first["type"] == "json_invalid":
-            return None, [Problem(f"no valid JSON: {first['ctx']['error']}", place)]
+            why = not_json(str(first["ctx"]["error"]))
+            return None, [Problem(why, place)] if why else []
         return None, list(problems_of(error, model=model, place=place, value=value))
 
 

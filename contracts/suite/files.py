@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
+from pydantic_core import from_json
 
 from contracts.record import Json
 from contracts.suite.case import Case, CasesFile
@@ -18,6 +19,7 @@ from contracts.suite.scripted_model import ModelFile
 from contracts.suite.settings import SuiteSettings
 from contracts.suite.tool import Tool, ToolsFile
 from contracts.suite.withheld import is_withheld
+from contracts.suite.wording import describe, not_json
 
 SETTINGS_FILE = "suite.toml"
 MODELS_FOLDER = "models"
@@ -101,7 +103,7 @@ def read_files(folder: SuiteFolder) -> SuiteFiles:
     if "tools" not in unusable:
         files.tools = _read_list(files, "tools", ToolsFile)
     if "state" not in unusable:
-        files.state = _read_document(files, files.settings.state, key="state")
+        files.state = _read_state(files)
     _read_models(files)
     _read_texts(files)
     return files
@@ -156,6 +158,21 @@ def _usable(model: type[R], listed: Listed[R]) -> Iterator[tuple[int, R]]:
         record, _ = checked(model, listed.place(index), value)
         if record is not None:
             yield index, record
+
+
+def _read_state(files: SuiteFiles) -> Document | None:
+    document = _read_document(files, files.settings.state, key="state")
+    if document is None:
+        return None
+    if not isinstance(document.value, dict):
+        files.problems.add([Problem(f"expected an object, found {describe(document.value)}", document.place())])
+    try:
+        from_json(document.text)
+    except ValueError as error:
+        # The same reader as for all other files: it knows lone surrogates and too deep nesting.
+        why = not_json(str(error))
+        files.problems.add([Problem(why, document.place())] if why else [])
+    return document
 
 
 def _read_document(files: SuiteFiles, relative: str, *, key: str) -> Document | None:

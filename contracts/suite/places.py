@@ -44,7 +44,7 @@ class Lines:
 
 def json_offsets(text: str, wanted: Iterable[Path]) -> dict[Path, int]:
     """Character offsets of the wanted paths in a valid JSON text; those of the paths that are there."""
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(parse_int=str)
     offsets: dict[Path, int] = {}
     waiting: list[tuple[int, Path, set[Path]]] = [(_skip(text, 0), (), set(wanted))]
     while waiting:
@@ -71,7 +71,7 @@ def duplicate_keys(text: str) -> list[Path]:
             repeated.append("")
         return members
 
-    decoder = json.JSONDecoder(object_pairs_hook=note)
+    decoder = json.JSONDecoder(object_pairs_hook=note, parse_int=str)
     found: list[Path] = []
     waiting: list[tuple[int, Path]] = [(_skip(text, 0), ())]
     while waiting:

@@ -114,13 +114,15 @@ def read_toml(folder: SuiteFolder, relative: str) -> tuple[Document, list[Proble
     text = folder.read_text(relative)
     file = folder.shown(relative)
     try:
-        value = tomllib.loads(text)
+        value = _fit_for_json(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         what, _, where = str(error).removesuffix(")").rpartition(" (at ")
         raise UnreadableError(
             Problem(f"no valid TOML: {what or where}", file=file, line=where if what else None)
         ) from error
-    document = Document(file=file, text=text, value=_fit_for_json(value), is_toml=True)
+    except RecursionError as error:
+        raise UnreadableError(Problem("nested too deeply", file=file)) from error
+    document = Document(file=file, text=text, value=value, is_toml=True)
     return document, list(unfit_numbers(document))
 
 

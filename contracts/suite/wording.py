@@ -57,6 +57,17 @@ def problems_of(error: ValidationError, *, model: type[BaseModel], place: Place,
         yield from (Problem(text, here) for text in _texts(details, _model_at(model, path[:-1])))
 
 
+def not_json(error: str) -> str | None:
+    """What is wrong with a text that `json` reads and pydantic does not; None where reading has already said it."""
+    if "number out of range" in error:
+        return None
+    if "hex escape" in error:
+        return f"no valid JSON: half of a surrogate pair, {error[error.rindex(' at ') + 1 :]}"
+    if "recursion limit" in error:
+        return f"nested too deeply, {error[error.rindex(' at ') + 1 :]}"
+    return f"no valid JSON: {error}"
+
+
 def describe(value: Json) -> str:
     """A JSON value in a few words, as the end of `expected …, found …`."""
     if value is None or isinstance(value, bool):
