@@ -1,0 +1,89 @@
+"""The committed JSON Schemas are those of the records, and agree with what loading takes."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from contracts.suite.loading import load_suite
+from scripts.generate_schemas import TARGET, schema_texts
+
+ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "fixtures"
+KINDS = {
+    "suite": ["suite.toml"],
+    "cases": ["cases.json"],
+    "routes": ["routes.json"],
+    "tools": ["tools.json"],
+    "model": sorted(f"models/{path.name}" for path in (SAMPLE / "models").glob("*.json")),
+}
+
+
+def schema(kind: str) -> dict[str, Any]:
+    committed: dict[str, Any] = json.loads((TARGET / f"{kind}.schema.json").read_text())
+    return committed
+
+
+def validator(kind: str) -> Draft202012Validator:
+    return Draft202012Validator(schema(kind))
+
+
+def written(name: str) -> Any:
+    text = (SAMPLE / name).read_text()
+    return tomllib.loads(text) if name.endswith(".toml") else json.loads(text)
+
+
+def test_the_committed_schemas_are_current() -> None:
+    assert {path.name: path.read_text() for path in TARGET.iterdir()} == schema_texts()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_is_a_draft_2020_12_schema_with_title_and_description_and_no_id(kind: str) -> None:
+    committed = schema(kind)
+    Draft202012Validator.check_schema(committed)
+    assert committed["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert committed["title"]
+    assert committed["description"]
+    assert '"$id"' not in json.dumps(committed)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in KINDS.items() for name in names])
+def test_the_sample_suite_is_valid(kind: str, name: str) -> None:
+    assert [error.message for error in validator(kind).iter_errors(written(name))] == []
+
+
+def test_the_sample_suite_loads() -> None:
+    assert load_suite(SAMPLE).cases
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "place"),
+    [
+        ("cases", {"cases": [{"id": "a", "input": "b", "expect": {}, "expekt": {}}]}, "$.cases[0]"),
+        ("cases", {"cases": [{"id": "a", "input": "b"}]}, "$.cases[0]"),
+        ("cases", {"cases": [{"id": "A", "input": "b", "expect": {}}]}, "$.cases[0].id"),
+        ("cases", {"cases": [{"id": "a", "input": "b", "expect": {"tool_calls": []}}]}, "$.cases[0].expect"),
+        (
+            "cases",
+            {"cases": [{"id": "a", "input": "b", "expect": {"toolOrder": [["x"]]}}]},
+            "$.cases[0].expect.toolOrder[0]",
+        ),
+        ("routes", {"routes": [{"id": "a", "method": "get", "path": "/", "responses": [{}]}]}, "$.routes[0].method"),
+        ("tools", {"tools": [{"type": "tool", "function": {"name": "a"}}]}, "$.tools[0].type"),
+        ("model", {"rules": []}, "$.rules"),
+        ("suite", {"seed": "1"}, "$.seed"),
+        ("suite", {"agents": {"a": {"adapter": "chatt"}}}, "$.agents.a.adapter"),
+    ],
+)
+def test_an_editor_is_told_what_loading_would_refuse(kind: str, value: object, place: str) -> None:
+    assert [error.json_path for error in validator(kind).iter_errors(value)] == [place]
+
+
+def test_keys_carry_the_words_of_the_records() -> None:
+    limits = schema("suite")["$defs"]["Limits"]["properties"]
+    assert limits["seconds"] == {"default": 600.0, "description": "0: none.", "minimum": 0, "type": "number"}
