@@ -69,7 +69,7 @@ def _field_texts(record: type[Record]) -> dict[str, str]:
     body = ast.parse(textwrap.dedent(inspect.getsource(record))).body[0]
     statements = body.body if isinstance(body, ast.ClassDef) else []
     return {
-        field.target.id: inspect.cleandoc(text.value.value)
+        field.target.id: inspect.cleandoc(text.value.value).replace("\n", " ")
         for field, text in itertools.pairwise(statements)
         if isinstance(field, ast.AnnAssign)
         and isinstance(field.target, ast.Name)

@@ -40,24 +40,39 @@ class Assertion(Record):
     """One assertion over text, calls or cost; the type's name is read whatever its case."""
 
     name: str | None = None
+    """Shown instead of type and value."""
     type: str
+    """One of contains, not_contains, equals, starts_with, ends_with, regex, json_schema, tool_called, tool_not_called
+    and cost_threshold."""
     value: Json = Field()
+    """Text; for json_schema a schema, for cost_threshold US dollars."""
 
 
 class Expect(Record):
     """What must hold after the attempt; every list that is absent makes no check."""
 
     tool_calls: tuple[ExpectedCall, ...] | None = None
+    """The tool calls, compared as `toolMatch` says; an empty list expects none."""
     tool_match: ToolMatch = "names"
+    """names: F1 over the multiset of names; the others compare names and, where given, arguments."""
     min_f1: Annotated[float, Field(ge=0, le=1, alias="minF1")] = 1.0
+    """The least F1 that passes, for names."""
     never_tools: tuple[str, ...] = ()
+    """Tools that must not be called."""
     denied_tools: tuple[str, ...] = ()
+    """Tools that must be asked for and refused by a safety policy."""
     tool_order: tuple[tuple[str, str], ...] = ()
+    """Pairs [first, then]: each `then` needs an earlier `first`; neither called holds."""
     state: tuple[ExpectedState, ...] = ()
+    """Values that the case's state must have at the end."""
     assertions: tuple[Assertion, ...] = ()
+    """Claims over the judged text, the tools called or the cost."""
     size: Literal["S", "M", "L", "XL"] | None = None
+    """UTF-8 bytes of the judged text: S < 500, M < 1500, L < 5000, XL above."""
     relevance: tuple[str, ...] = ()
+    """Statements about the answer for the judge."""
     unmatched_requests: Literal["fail", "unknown", "allow"] = "fail"
+    """What a request that no route answers makes of the case."""
 
     @property
     def is_empty(self) -> bool:
@@ -72,6 +87,7 @@ class CaseLimits(Record):
     model_config = ConfigDict(alias_generator=None)
 
     seconds: Annotated[float, Field(gt=0)] | None = None
+    """Wall time of an attempt."""
     tool_calls: Annotated[int, Field(ge=0)] | None = None
     model_calls: Annotated[int, Field(ge=0)] | None = None
     cost_usd: Annotated[float, Field(ge=0)] | None = None
@@ -81,16 +97,27 @@ class Case(Record):
     """One case of the suite."""
 
     id: CaseId
+    """Unique in the suite."""
     title: str | None = None
+    """Shown to people; not part of the case digest."""
     tags: tuple[str, ...] = ()
+    """Labels; not part of the case digest."""
     protected: bool = False
+    """Comes first everywhere, and --allow-removed never covers it."""
     input: str | Annotated[tuple[Message, ...], Field(min_length=1)]
+    """What the user says; several messages are a multi-turn conversation."""
     state: dict[str, Json] | None = None
+    """Merged over the suite's state.json for this case only (RFC 7386)."""
     routes: tuple[Route, ...] = ()
+    """Tried before the suite's."""
     faults: CaseFaults | None = None
+    """Active only under the fault profile."""
     setup: str | None = None
+    """A shell script that is run first; needs a container of its own."""
     working_dir: str | None = Field(default=None, alias="working_dir")
+    """A folder in working_dirs/, copied for the attempt; needs a container of its own."""
     image: str | None = None
+    """The image of the attempt; needs a container of its own."""
     limits: CaseLimits = CaseLimits()
     expect: Expect
 

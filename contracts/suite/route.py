@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -16,8 +16,11 @@ class Match(Record):
     """Parts of a request that must be there; each is a subset of what came."""
 
     query: dict[str, str] = Field(default_factory=dict)
+    """Keys and the values they must have; others may be there."""
     headers: dict[str, str] = Field(default_factory=dict)
+    """Names, whatever their case, and the values they must have."""
     json_body: Json = Field(default=None, alias="json")
+    """Of objects a subset must be there; lists and scalars must be equal."""
 
 
 class Response(Record):
@@ -25,17 +28,20 @@ class Response(Record):
 
     status: Annotated[int, Field(ge=100, le=599)] = 200
     json_body: Json = Field(default=None, alias="json")
+    """May hold {"$state": "/pointer/{param}"} and {"$request": "/path/NAME"}, "/query/NAME" or "/json/…"."""
     text: str | None = None
     bytes_base64: str | None = None
     headers: dict[str, str] = Field(default_factory=dict)
     delay_ms: Annotated[int, Field(ge=0)] = 0
+    """Waited before the answer, in milliseconds."""
 
 
 class Effect(Record):
     """One JSON Patch operation (RFC 6902) on the attempt's state."""
 
-    op: Annotated[str, Field(pattern=r"^(add|remove|replace|move|copy|test)$")]
+    op: Literal["add", "remove", "replace", "move", "copy", "test"]
     path: str
+    """A JSON pointer into the state; {param} is expanded from the path of the route."""
     from_path: str | None = Field(default=None, alias="from")
     value: Json = None
 
@@ -46,10 +52,14 @@ class Route(Record):
     id: Annotated[str, Field(min_length=1)]
     method: Method
     path: RoutePath
+    """Segments may be {param}."""
     match: Match = Match()
     priority: int = 0
+    """The higher one is preferred."""
     responses: Annotated[tuple[Response, ...], Field(min_length=1)]
+    """In order, the last one repeating."""
     effects: tuple[Effect, ...] = ()
+    """Applied to the attempt's state in order."""
 
 
 class RoutesFile(Record):

@@ -31,7 +31,6 @@ _EXPECTED_PATTERNS = {
     r"^/[^?#]*$": "a path that begins with / and has no ? or #",
     r"^(/([^~/]|~[01])*)*$": "a JSON pointer (RFC 6901), such as /refunds/0/amount",
     r"^[^/\s]+/\S+$": "provider/model, such as scripted/support",
-    r"^(add|remove|replace|move|copy|test)$": "add, remove, replace, move, copy or test",
 }
 _BOUNDS = {
     "greater_than": "more than",

@@ -87,7 +87,12 @@ ROUTES: list[BrokenRule] = [
         "/json/$request",
         "expected one name after /query/",
     ),
-    ("an unknown operation", effect(op="put", path="/a", value=1), "/routes/0/effects/0/op", "add, remove, replace"),
+    (
+        "an unknown operation",
+        effect(op="put", path="/a", value=1),
+        "/routes/0/effects/0/op",
+        '"add", "remove", "replace"',
+    ),
     ("an effect without value", effect(op="add", path="/a"), "/routes/0/effects/0", '"add" needs the key "value"'),
     ("an effect without from", effect(op="move", path="/a"), "/routes/0/effects/0", '"move" needs the key "from"'),
     ("a value too many", effect(op="remove", path="/a", value=1), "/effects/0/value", '"remove" has no key "value"'),
