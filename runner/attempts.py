@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from contracts.attempt import AttemptRecord, Check, TrajectoryCall, Usage
-from contracts.control import AttemptClosed, AttemptKey, AttemptOpening
+from contracts.control import AttemptClosed, AttemptKey, AttemptOpened, AttemptOpening
 from contracts.journal import Via
 from contracts.lines import RunnerAttempt
 from contracts.plan import Plan, PlannedCase
@@ -21,7 +22,7 @@ from runner.json_values import digest_of_any
 from runner.judging import judge
 from runner.trajectory import counted, digest_trajectory, merge_trajectory
 from runner.verdict import Happened, Verdict, decide, not_run
-from runner.world import World, WorldLostError, WorldRefusedError
+from runner.world import WorldLostError, WorldRefusedError
 
 _NO_RUN = AgentRun(ending=Ending(kind=EndKind.FINISHED))
 
@@ -42,6 +43,18 @@ class Task:
         return AttemptKey(case=self.case.id, attempt=self.attempt)
 
 
+class OpensAttempts(Protocol):
+    """Whoever keeps the attempts' worlds (`runner.world.World`)."""
+
+    def open(self, opening: AttemptOpening) -> AttemptOpened:
+        """Open an attempt; raises WorldLostError and WorldRefusedError."""
+        ...
+
+    def close(self, key: AttemptKey, *, hide: str) -> AttemptClosed:
+        """Close it and tell everything; raises the same."""
+        ...
+
+
 @dataclass(frozen=True)
 class AttemptMaker:
     """Makes attempts of one plan; safe for many threads."""
@@ -49,7 +62,7 @@ class AttemptMaker:
     plan: Plan
     suite: Suite
     fixture_url: str
-    world: World
+    world: OpensAttempts
     agent: Agent
     started: Callable[[Task], None]
     """Told when an attempt begins."""

@@ -15,6 +15,7 @@ from contracts.suite.suite import Suite
 from runner import clock
 from runner.agents.interface import Agent
 from runner.attempts import AttemptMaker, Task
+from runner.http_calls import Server
 from runner.schedule import Schedule, plan_tasks
 from runner.world import World
 
@@ -53,7 +54,8 @@ class Execution:
         if agent.adapter == "chat":
             from runner.agents.chat import ChatAgent  # noqa: PLC0415 - a run imports the adapter that it uses
 
-            return ChatAgent(self.order.fixture_url, connections=self.order.plan.concurrency)
+            server = Server(self.order.fixture_url, connections=self.order.plan.concurrency)
+            return ChatAgent(self.order.fixture_url, server=server)
         if agent.adapter == "command" and agent.command:
             return self._command_agent(agent.command, seconds=seconds)
         raise LabError(

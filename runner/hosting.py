@@ -30,6 +30,8 @@ from runner import clock
 
 ENDING_S = 15.0
 """How long the host may take to end every agent when the runner leaves."""
+EXIT_S = 1.0
+"""After its last output."""
 _RETRY_S = 0.05
 _INHERITED = ("PATH", "TMPDIR")
 """All that the host, and so an agent that looks at it, sees of the runner's environment."""
@@ -173,12 +175,14 @@ class AgentHost:
         with suppress(OSError, ValueError):
             self._writing.close()
         self._reader.join(ENDING_S)
+        if not self._reader.is_alive():  # else a close would wait for the read that it is in
+            self._reading.close()
         if self._process is not None:
             self._end_process(self._process)
 
     def _end_process(self, process: subprocess.Popen[bytes]) -> None:
         try:
-            process.wait(ENDING_S)
+            process.wait(EXIT_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -233,6 +237,7 @@ class _SocketWriter:
 
     def close(self) -> None:
         self._connection.shutdown(socket.SHUT_WR)
+        self._connection.close()  # for real once the reading end is closed too
 
 
 def missing_host(message: str, *, cause: str) -> LabError:

@@ -6,7 +6,7 @@ import socket
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from urllib3 import HTTPConnectionPool, Timeout
 from urllib3.connection import HTTPConnection
@@ -58,6 +58,25 @@ class _DeadlineSocket(socket.socket):
 
 
 class _DeadlineConnection(HTTPConnection):
+    _held: list[bytes] | None = None
+
+    def request(self, *args: Any, **kwargs: Any) -> None:
+        """Send head and body as one piece: two would cost both sides a packet and a wake-up more."""
+        self._held = []
+        try:
+            super().request(*args, **kwargs)
+            whole = b"".join(self._held)
+        finally:
+            self._held = None
+        super().send(whole)
+
+    def send(self, data: Any) -> None:
+        """Hold what belongs to a request, send anything else."""
+        if self._held is None:
+            super().send(data)
+        else:
+            self._held.append(data)
+
     def _new_conn(self) -> socket.socket:
         plain = super()._new_conn()
         timeout_s = plain.gettimeout()
@@ -68,6 +87,16 @@ class _DeadlineConnection(HTTPConnection):
 
 class _Pool(HTTPConnectionPool):
     ConnectionCls = _DeadlineConnection
+
+
+class Exchange(Protocol):
+    """Anything that answers requests (`Server`)."""
+
+    def exchange(
+        self, method: str, target: str, *, seconds: float, body: bytes | None = None, headers: Mapping[str, str]
+    ) -> Answer:
+        """See `Server.exchange`."""
+        ...
 
 
 class Server:

@@ -12,15 +12,15 @@ from runner.agents.interface import AgentRun, Assignment, Ending, EndKind, ToolE
 from runner.agents.limits import passed_limit
 from runner.agents.model_client import ModelCall, ModelFailedError, ModelReply, ask_model
 from runner.agents.tool_calling import BAD_ARGUMENTS, NO_SUCH_TOOL, ToolResult, call_tool
-from runner.http_calls import Server, TimedOutError, UnreachableError
+from runner.http_calls import Exchange, TimedOutError, UnreachableError
 from runner.texts import BoundedText, cut_text
 
 
 class ChatAgent:
-    """Runs conversations; all connections to the fixture API are shared."""
+    """Runs conversations; `server` is the fixture API's data port, shared by all of them."""
 
-    def __init__(self, fixture_url: str, *, connections: int) -> None:
-        self._server = Server(fixture_url, connections=connections)
+    def __init__(self, fixture_url: str, *, server: Exchange) -> None:
+        self._server = server
         self._origin = fixture_url.rstrip("/")
 
     def run(self, assignment: Assignment) -> AgentRun:
@@ -40,7 +40,7 @@ class _OverError(Exception):
 @dataclass
 class _Conversation:
     assignment: Assignment
-    server: Server
+    server: Exchange
     prefix: str
     messages: list[Json] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)
@@ -50,10 +50,13 @@ class _Conversation:
     input_tokens: int | None = None
     output_tokens: int | None = None
 
-    def run(self) -> AgentRun:
+    def __post_init__(self) -> None:
         seconds = self.assignment.limits.seconds
         self.until = clock.elapsed_s() + seconds if seconds else float("inf")
         self.tools = {tool.name: tool for tool in self.assignment.tools}
+        self.offered = [tool.offered() for tool in self.assignment.tools]
+
+    def run(self) -> AgentRun:
         ending = Ending(kind=EndKind.FINISHED)
         try:
             self._converse()
@@ -107,8 +110,8 @@ class _Conversation:
             "seed": self.assignment.conditions.seed,
             **{key: value for key, value in optional.items() if value is not None},
         }
-        if self.tools:
-            request["tools"] = [tool.offered() for tool in self.tools.values()]
+        if self.offered:
+            request["tools"] = self.offered
         return request
 
     def _take(self, reply: ModelReply) -> None:

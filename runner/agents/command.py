@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from runner import clock
 from runner.agents.event_lines import EventLines
 from runner.agents.interface import AgentRun, Assignment, Ending, EndKind
 from runner.agents.limits import passed_limit
-from runner.hosting import AgentHost, AgentSession, HostGone, Notice
+from runner.hosting import AgentSession, HostGone, Notice
 from runner.world import HIDDEN, Notify, WorldLostError, WorldRefusedError
 
 GRACE_S = 2.0
@@ -34,11 +34,19 @@ class BreachWatch(Protocol):
         ...
 
 
+class Hosting(Protocol):
+    """Whoever runs processes (`runner.hosting.AgentHost`)."""
+
+    def session(self, session_id: str) -> AbstractContextManager[AgentSession]:
+        """A session for one process."""
+        ...
+
+
 class CommandAgent:
     """Runs any program."""
 
     def __init__(
-        self, host: AgentHost, *, watch: BreachWatch, argv: tuple[str, ...], agent_env: Mapping[str, str]
+        self, host: Hosting, *, watch: BreachWatch, argv: tuple[str, ...], agent_env: Mapping[str, str]
     ) -> None:
         self._host = host
         self._watch = watch

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from contracts.record import Json
-from runner.http_calls import Server
+from runner.http_calls import Exchange
 from runner.json_values import parse_json
 
 _OK = range(200, 300)
@@ -53,7 +53,7 @@ class ModelFailedError(Exception):
         """Text of the service; for the log only."""
 
 
-def ask_model(server: Server, request: dict[str, Json], *, prefix: str, seconds: float) -> ModelReply:
+def ask_model(server: Exchange, request: dict[str, Json], *, prefix: str, seconds: float) -> ModelReply:
     """One chat completion.
 
     Raises:

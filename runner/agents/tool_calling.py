@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from contracts.record import Json
 from contracts.suite.tool import ToolHttp
-from runner.http_calls import Answer, Server, TimedOutError, UnreachableError
+from runner.http_calls import Answer, Exchange, TimedOutError, UnreachableError
 from runner.json_values import is_json
 
 TIMED_OUT = '{"error":"the tool timed out"}'
@@ -66,7 +66,9 @@ def _as_text(value: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def call_tool(server: Server, http: ToolHttp, arguments: dict[str, Json], *, prefix: str, seconds: float) -> ToolResult:
+def call_tool(
+    server: Exchange, http: ToolHttp, arguments: dict[str, Json], *, prefix: str, seconds: float
+) -> ToolResult:
     """Call the tool once; whatever happens becomes a text for the model."""
     try:
         target, body = encode_call(http, arguments)

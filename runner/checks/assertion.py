@@ -51,12 +51,12 @@ def _find(kind: str, value: Json, observed: Observed) -> Finding:
         return Finding(holds=None, reason=str(trouble))
 
 
-def _about_text(test: Callable[[str, str], bool], said: str) -> Callable[[Json, Observed], Finding]:
+def _about_text(test: Callable[[str, str], bool], *, does: str, does_not: str) -> Callable[[Json, Observed], Finding]:
     def judge(value: Json, observed: Observed) -> Finding:
         if not isinstance(value, str):
             raise UnusableError("the assertion's value is no text")
         holds = test(observed.text, value)
-        return Finding(holds=holds, reason=f"the text {'does' if holds else 'does not'} {said}", actual=observed.text)
+        return Finding(holds=holds, reason=f"the text {does if holds else does_not} it", actual=observed.text)
 
     return judge
 
@@ -100,12 +100,12 @@ def _cost_threshold(value: Json, observed: Observed) -> Finding:
 
 
 _JUDGES: dict[str, Callable[[Json, Observed], Finding]] = {
-    "contains": _about_text(lambda text, value: value in text, "contain it"),
+    "contains": _about_text(lambda text, value: value in text, does="contains", does_not="does not contain"),
     "not_contains": _not_contains,
-    "equals": _about_text(lambda text, value: text == value, "equal it"),
-    "starts_with": _about_text(str.startswith, "start with it"),
-    "ends_with": _about_text(str.endswith, "end with it"),
-    "regex": _about_text(search, "match it"),
+    "equals": _about_text(lambda text, value: text == value, does="equals", does_not="does not equal"),
+    "starts_with": _about_text(str.startswith, does="starts with", does_not="does not start with"),
+    "ends_with": _about_text(str.endswith, does="ends with", does_not="does not end with"),
+    "regex": _about_text(search, does="matches", does_not="does not match"),
     "json_schema": _json_schema,
     "tool_called": _tool_called,
     "tool_not_called": _tool_not_called,
