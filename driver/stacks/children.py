@@ -24,7 +24,7 @@ _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "VIRTUAL_ENV", "SSL_CERT_FILE", "SS
 def child_env(**values: str) -> dict[str, str]:
     """The environment of the lab's own processes: nothing of the user's but what a program needs to start."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", **values}
+    return {**kept, "PYTHONUNBUFFERED": "1", **values}
 
 
 @dataclass(frozen=True)
