@@ -13,7 +13,7 @@ from fixture_api.answers import Answer, without_body
 from fixture_api.effects import EffectError, apply_effects
 from fixture_api.request import WorldRequest
 from fixture_api.routing import CompiledRoute, FoundRoute
-from fixture_api.scripted_model import COMPLETIONS_PATH, MODELS_PATH, ModelAnswer, ScriptedModel, Situation
+from fixture_api.scripted_model import COMPLETIONS_PATH, MODELS_PATH, ScriptedModel, Situation
 from fixture_api.templates import Context, MissingReferenceError
 from fixture_api.tool_calls import ToolCall
 from fixture_api.unmatched import explain
@@ -60,6 +60,7 @@ class Attempt:
         self._turns: dict[CompiledRoute, int] = {}
         self._served: list[journal.Served] = []
         self._calls: dict[Limit, int] = {"tool_calls": 0, "model_calls": 0}
+        self._refused: set[Limit] = set()
         self._last_status: int | None = None
         self._suite_error: str | None = None
         self._model_error: str | None = None
@@ -86,45 +87,43 @@ class Attempt:
 
     def _decide_world(self, request: WorldRequest) -> Decision:
         call = self._case.tools.called_by(request)
-        if self._passes("tool_calls", self.opening.tool_call_limit):
-            outcome = _Outcome(problems.TOOL_CALL_LIMIT)
-        else:
-            outcome = self._outcome(request)
+        if self._goes_over("tool_calls", self.opening.tool_call_limit):
+            return self._refuse(request, problems.TOOL_CALL_LIMIT, via=Via.HTTP, call=call)
+        outcome = self._outcome(request)
         if call is not None:
             self._last_status = outcome.answer.status
-        self._record(request, outcome, via=Via.HTTP, limit="tool_calls", call=call)
+        self._record(request, outcome, via=Via.HTTP, call=call)
         return Decision(outcome.answer, outcome.delay_ms)
 
     def _decide_model(self, request: WorldRequest, model: ScriptedModel) -> Decision:
-        if self._passes("model_calls", self.opening.model_call_limit):
-            said = ModelAnswer(problems.MODEL_CALL_LIMIT, None)
-        elif request.path == MODELS_PATH:
-            said = model.models()
-        else:
-            said = model.complete(request.body, self._situation())
+        if self._goes_over("model_calls", self.opening.model_call_limit):
+            return self._refuse(request, problems.MODEL_CALL_LIMIT, via=Via.MODEL, call=None)
+        said = model.models() if request.path == MODELS_PATH else model.complete(request.body, self._situation())
         self._model_error = self._model_error or said.error
-        self._record(request, _Outcome(said.answer, said.route), via=Via.MODEL, limit="model_calls", call=None)
+        self._record(request, _Outcome(said.answer, said.route), via=Via.MODEL, call=None)
         return Decision(said.answer)
 
     def _situation(self) -> Situation:
         return Situation(case=self.opening.case, prompt=self.opening.prompt, last_status=self._last_status)
 
-    def _passes(self, limit: Limit, most: int | None) -> bool:
+    def _goes_over(self, limit: Limit, most: int | None) -> bool:
         self._calls[limit] += 1
-        if most is None or self._calls[limit] <= most:
-            return False
-        self.breached = self.breached or limit
-        self.ended.set()
-        return True
+        return most is not None and self._calls[limit] > most
 
-    def _record(
-        self, request: WorldRequest, outcome: _Outcome, *, via: Via, limit: Limit, call: ToolCall | None
-    ) -> None:
-        most = self.opening.tool_call_limit if limit == "tool_calls" else self.opening.model_call_limit
-        if most is not None and self._calls[limit] > most + 1:
+    def _refuse(self, request: WorldRequest, answer: Answer, *, via: Via, call: ToolCall | None) -> Decision:
+        limit: Limit = "model_calls" if via is Via.MODEL else "tool_calls"
+        if limit not in self._refused:
             # The first request over a limit is in the journal and decides the attempt. How many more an agent gets out
             # before it is ended is a race, and a flood of them would fill this process's memory.
-            return
+            self._refused.add(limit)
+            self.breached = self.breached or limit
+            self.ended.set()
+            self._record(request, _Outcome(answer), via=via, call=call)
+        if call is not None:
+            self._last_status = answer.status
+        return Decision(answer)
+
+    def _record(self, request: WorldRequest, outcome: _Outcome, *, via: Via, call: ToolCall | None) -> None:
         answer = outcome.answer
         self._served.append(
             journal.Served(
@@ -167,7 +166,10 @@ class Attempt:
         route = found.route
         turn = self._turns.get(route, 0)
         response = route.responses[min(turn, len(route.responses) - 1)]
-        context = Context(state=self._state, params=found.params, query=request.query, body=request.body)
+        if response.fixed is not None and not route.effects and not is_head_of_get:
+            self._turns[route] = turn + 1
+            return _Outcome(response.fixed, route.route_id, response.delay_ms)
+        context = Context(self._state, found.params_of(request), request.query, request.body)
         try:
             if route.effects and not is_head_of_get:
                 context.state = apply_effects(route.effects, context)

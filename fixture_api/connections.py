@@ -11,6 +11,9 @@ from fixture_api.problems import HEADERS_TOO_LARGE
 MAX_HEADER_BYTES = 64 * 1024
 """Of request line and headers together, counted in the pieces in which they arrive."""
 
+LINGER_S = 2
+"""How long what a refused client still sends is read and dropped."""
+
 
 def _too_large() -> bytes:
     lines = [b"HTTP/1.1 431 Request Header Fields Too Large"]
@@ -31,16 +34,25 @@ class BoundedConnection(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._header_bytes = 0
         self._in_headers = True
+        self._is_refused = False
 
     def data_received(self, data: bytes) -> None:
         """Feeds the parser as long as the headers stay within their bound."""
+        if self._is_refused:
+            return
         if self._in_headers:
             self._header_bytes += len(data)
             if self._header_bytes > MAX_HEADER_BYTES and b"\r\n\r\n" not in data[:MAX_HEADER_BYTES]:
-                self.transport.write(_TOO_LARGE)
-                self.transport.close()
+                self._refuse()
                 return
         super().data_received(data)
+
+    def _refuse(self) -> None:
+        self._is_refused = True
+        self.transport.write(_TOO_LARGE)
+        # Closed with input unread, the connection would be reset and the answer could be lost on its way.
+        self.transport.write_eof()
+        self.loop.call_later(LINGER_S, self.transport.close)
 
     def on_message_begin(self) -> None:
         """The parser's: a request begins."""

@@ -22,6 +22,7 @@ AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 _PREFIX = b"/~"
 _PREFIX_END = 34
 _OWN_PATHS = (b"/health", b"/clock")
+_OWN_LENGTH = 7
 
 
 class BodyTooLargeError(Exception):
@@ -44,7 +45,7 @@ class DataPlane:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
         raw_path: bytes = scope["raw_path"]
-        if raw_path in _OWN_PATHS:
+        if len(raw_path) <= _OWN_LENGTH and raw_path in _OWN_PATHS:
             await self._below(scope, receive, send)
             return
         found = self._select(raw_path, scope["headers"])
@@ -53,7 +54,10 @@ class DataPlane:
             return
         attempt, path = found
         try:
-            body = await _read_body(receive)
+            message = await receive()
+            body: bytes = message.get("body", b"")
+            if message["type"] == "http.disconnect" or message["more_body"] or len(body) > MAX_BODY_BYTES:
+                body = await _read_rest(message, receive)
         except BodyTooLargeError:
             # Not journaled: a request is known by its digest, and this one was never read to its end.
             await _send(problems.BODY_TOO_LARGE, send)
@@ -77,10 +81,10 @@ class DataPlane:
 
     def _select(self, raw_path: bytes, headers: list[tuple[bytes, bytes]]) -> tuple[Attempt, bytes] | Answer:
         named = [value for name, value in headers if name == b"x-eval-case"]
-        if raw_path[:4].lower() == b"/%7e":
-            raw_path = _PREFIX + raw_path[4:]  # some clients escape the tilde
         if not raw_path.startswith(_PREFIX):
-            return self._select_by_header(named, raw_path)
+            if raw_path[:4].lower() != b"/%7e":
+                return self._select_by_header(named, raw_path)
+            raw_path = _PREFIX + raw_path[4:]  # some clients escape the tilde
         attempt, path = self._attempts.by_token(raw_path[2:_PREFIX_END]), raw_path[_PREFIX_END:]
         if attempt is None or path[:1] not in (b"/", b""):
             return problems.UNKNOWN_PREFIX
@@ -99,26 +103,19 @@ class DataPlane:
         return (attempt, path) if attempt else problems.unknown_case(case_id)
 
 
-async def _read_body(receive: Receive) -> bytes:
-    message = await receive()
-    body: bytes = message.get("body", b"")
-    if not message.get("more_body", False):
-        if message["type"] == "http.disconnect":
-            raise DisconnectedError
-        if len(body) > MAX_BODY_BYTES:
-            raise BodyTooLargeError
-        return body
-    pieces = [body]
-    size = len(body)
-    while message.get("more_body", False):
-        message = await receive()
+async def _read_rest(message: MutableMapping[str, Any], receive: Receive) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    while True:
         if message["type"] == "http.disconnect":
             raise DisconnectedError
         pieces.append(message["body"])
         size += len(message["body"])
         if size > MAX_BODY_BYTES:
             raise BodyTooLargeError
-    return b"".join(pieces)
+        if not message["more_body"]:
+            return b"".join(pieces)
+        message = await receive()
 
 
 async def _send(answer: Answer, send: Send) -> None:

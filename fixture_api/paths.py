@@ -37,6 +37,9 @@ class Entry(NamedTuple, Generic[V]):
     template: PathTemplate
 
 
+_BY_RANK = attrgetter("rank")
+
+
 class _Shape(NamedTuple, Generic[V]):
     """All templates whose literals stand at the same places."""
 
@@ -66,10 +69,11 @@ class PathTable(Generic[V]):
         shapes = self._shapes.get((method, len(segments)))
         if shapes is None:
             return []
-        hits = [found for shape in shapes if (found := shape.entries.get(shape.key_of(segments)))]
-        if not hits:
-            return []
-        entries = hits[0] if len(hits) == 1 else sorted((e for hit in hits for e in hit), key=attrgetter("rank"))
+        entries: list[Entry[V]] = []
+        for shape in shapes:
+            hit = shape.entries.get(shape.key_of(segments))
+            if hit:
+                entries = hit if not entries else sorted([*entries, *hit], key=_BY_RANK)
         return (
             entries if "" not in segments else [e for e in entries if all(segments[at] for at, _ in e.template.params)]
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
@@ -13,6 +14,7 @@ MAX_JSON_DEPTH = 100
 """Deeper bodies are bytes to the lab: reading them recursively is what a hostile agent would hope for."""
 
 _MAX_QUERY_FIELDS = 10_000
+_PLAIN_DIGITS = 15
 
 
 class Absent:
@@ -54,8 +56,8 @@ def read_request(
         segments = [unquote(segment) for segment in segments]
         path = unquote(path)
     query = read_query(query_string) if query_string else []
-    media_type = media_type_of(headers)
-    value, canonical = read_json(body) if body and is_json(media_type) else (ABSENT, None)
+    media_type, holds_json = media_type_of(headers)
+    value, canonical = read_json(body) if body and holds_json else (ABSENT, None)
     digest = request_digest(
         method=method,
         path=path,
@@ -76,17 +78,58 @@ def read_query(query_string: bytes) -> list[tuple[str, str]]:
         return [("", text)]  # more fields than any tool has: kept as one, so that the digest still tells them apart
 
 
-def media_type_of(headers: list[tuple[bytes, bytes]]) -> str | None:
-    """The media type, lower-case and without parameters; None without the header."""
+def media_type_of(headers: list[tuple[bytes, bytes]]) -> tuple[str | None, bool]:
+    """The media type, lower-case and without parameters, and whether it is JSON; None without the header."""
     for name, value in headers:
         if name == b"content-type":
-            return value.partition(b";")[0].strip().decode("latin-1").lower()
-    return None
+            return _media_type(value)
+    return None, False
 
 
-def is_json(media_type: str | None) -> bool:
-    """True for application/json and every `+json`."""
-    return media_type == "application/json" or (media_type is not None and media_type.endswith("+json"))
+@lru_cache(maxsize=64)  # agents use a handful, and a hostile one cannot fill more
+def _media_type(value: bytes) -> tuple[str, bool]:
+    media_type = value.partition(b";")[0].strip().decode("latin-1").lower()
+    return media_type, media_type == "application/json" or media_type.endswith("+json")
+
+
+class _JsonReader:
+    """Parses JSON and notices, while it parses, whether some number has another text in canonical JSON."""
+
+    def __init__(self) -> None:
+        self._numbers_are_plain = True
+        self._decoder = json.JSONDecoder(
+            parse_int=self._integer, parse_float=self._float, parse_constant=self._constant
+        )
+
+    def read(self, text: str) -> tuple[Json, str]:
+        self._numbers_are_plain = True
+        value = self._parse(text)
+        if text.count("[") + text.count("{") > MAX_JSON_DEPTH and _is_too_deep(value):
+            raise ValueError("nested too deeply")
+        return value, canonical_text(value, numbers_are_plain=self._numbers_are_plain)
+
+    def _parse(self, text: str) -> Json:
+        if text.startswith(("{", "[")):
+            # Bodies rarely have space around them, and looking for it takes as long as parsing a small one.
+            value, end = self._decoder.raw_decode(text)
+            if end == len(text):
+                return value
+        return self._decoder.decode(text)
+
+    def _integer(self, text: str) -> int:
+        if len(text) > _PLAIN_DIGITS:
+            self._numbers_are_plain = False
+        return int(text)
+
+    def _float(self, text: str) -> float:
+        self._numbers_are_plain = False
+        return float(text)
+
+    def _constant(self, text: str) -> float:
+        raise ValueError(f"{text} is no JSON")
+
+
+_READER = _JsonReader()
 
 
 def read_json(body: bytes) -> tuple[Json, str | None]:
@@ -96,11 +139,7 @@ def read_json(body: bytes) -> tuple[Json, str | None]:
     can get into a state that could not be digested.
     """
     try:
-        text = body.decode()
-        value = json.loads(text)
-        if text.count("[") + text.count("{") > MAX_JSON_DEPTH and _is_too_deep(value):
-            return ABSENT, None
-        return value, canonical_text(value)
+        return _READER.read(body.decode())
     except (ValueError, RecursionError):
         return ABSENT, None
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from contracts.record import Json
 from contracts.suite.route import Match, Route
 from contracts.suite.route_order import has_json, order_key, same_json
 from fixture_api.answers import CompiledResponse, compile_response
 from fixture_api.effects import CompiledEffect, compile_effect
-from fixture_api.paths import PathTable
+from fixture_api.paths import PathTable, PathTemplate
 from fixture_api.request import ABSENT, WorldRequest
 
 K = TypeVar("K")
@@ -32,9 +32,9 @@ class CompiledMatch:
         """True when the request has all of them; of a repeated key or header, its first value counts."""
         if self.body is not ABSENT and not json_holds(request.body, self.body):
             return False
-        return all(first_value(request.query, name) == value for name, value in self.query) and all(
-            first_value(request.headers, name) == value for name, value in self.headers
-        )
+        if self.query and not all(first_value(request.query, name) == value for name, value in self.query):
+            return False
+        return not self.headers or all(first_value(request.headers, name) == value for name, value in self.headers)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,12 +50,15 @@ class CompiledRoute:
     effects: tuple[CompiledEffect, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FoundRoute:
-    """The route that answers, with the values of its path's parameters."""
+class FoundRoute(NamedTuple):
+    """The route that answers."""
 
     route: CompiledRoute
-    params: Mapping[str, str]
+    template: PathTemplate
+
+    def params_of(self, request: WorldRequest) -> dict[str, str]:
+        """The values of the path's parameters."""
+        return {name: request.segments[place] for place, name in self.template.params}
 
 
 class RouteTable:
@@ -70,8 +73,7 @@ class RouteTable:
         for entry in self._paths.fitting(method, request.segments):
             match = entry.value.match
             if match is None or match.holds(request):
-                params = {name: request.segments[place] for place, name in entry.template.params}
-                return FoundRoute(entry.value, params)
+                return FoundRoute(entry.value, entry.template)
         return None
 
 
@@ -85,11 +87,11 @@ def first_value(pairs: list[tuple[K, V]], key: K) -> V | None:
 
 def json_holds(found: Json, expected: Json) -> bool:
     """True when `found` has every member of `expected`'s objects; lists and scalars are equal, and true is not 1."""
-    if isinstance(expected, dict):
-        return isinstance(found, dict) and all(
-            key in found and json_holds(found[key], value) for key, value in expected.items()
-        )
-    return same_json(found, expected)
+    if not isinstance(expected, dict):
+        return same_json(found, expected)
+    if not isinstance(found, dict):
+        return False
+    return all(key in found and json_holds(found[key], value) for key, value in expected.items())
 
 
 def compile_route(route: Route) -> CompiledRoute:

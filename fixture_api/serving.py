@@ -76,6 +76,16 @@ async def _serve(ports: list[tuple[Any, socket.socket]], *, exit_with_stdin: boo
     sys.stdout.write(json.dumps({"type": "ready", "dataPort": data_port, "controlPort": control_port}) + "\n")
     sys.stdout.flush()
     await stop.wait()
+    await _drop(servers, tasks)
+
+
+async def _drop(servers: list[_Server], tasks: list[asyncio.Task[None]]) -> None:
+    """Ends both servers at once: whoever waits for an answer loses the connection, and gets no invented one."""
+    # uvicorn reports each request that is cut off here as an error of the application.
+    logging.getLogger("uvicorn.error").disabled = True
+    for server in servers:
+        for connection in list(server.server_state.connections):
+            connection.transport.abort()
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contracts.errors import ErrorCode, Found, LabError
+from contracts.suite.settings import SuiteSettings
 from fixture_api.attempts import Selection
+from fixture_api.clock import FixedClock, fixed_clock
 
 
 @dataclass(frozen=True)
@@ -56,3 +58,13 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         selection=Selection(select),
         exit_with_stdin=environment.get("EXIT_WITH_STDIN") == "1",
     )
+
+
+def clock_of(settings: Settings, suite: SuiteSettings) -> FixedClock:
+    """FIXED_NOW's instant, else the suite's; raises LabError (bad-usage) when it is none."""
+    try:
+        return fixed_clock(settings.fixed_now or suite.clock, timezone=suite.timezone)
+    except ValueError as error:
+        place = "FIXED_NOW" if settings.fixed_now else "suite.toml clock"
+        found = [Found(text=str(error), place=place)]
+        raise LabError(ErrorCode.BAD_USAGE, "the clock is no instant", found=found) from error

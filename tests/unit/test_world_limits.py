@@ -1,0 +1,82 @@
+"""Limits of an attempt, and what is not built yet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.fakes.open_world import open_attempt
+
+ROUTES = [{"id": "a", "method": "GET", "path": "/a", "responses": [{"json": 1}]}]
+TALK = {"messages": [{"role": "user", "content": "hi"}]}
+
+
+def limited(folder: Path, **limits: int) -> Any:
+    return open_attempt(folder, routes=ROUTES, opening={"model": "scripted/support", **limits})
+
+
+def test_the_first_request_over_the_tool_limit_is_journaled_and_breaches(tmp_path: Path) -> None:
+    one = limited(tmp_path, tool_call_limit=2)
+    assert one.ask("GET", "/a").answer.status == 200
+    assert one.ask("GET", "/none").answer.status == 404
+    assert not one.attempt.ended.is_set()
+    over = [one.ask("GET", "/a").answer for _ in range(3)]
+    assert [answer.status for answer in over] == [429, 429, 429]
+    assert {answer.body for answer in over} == {over[0].body}
+    assert one.attempt.ended.is_set()
+    closed = one.close()
+    assert closed.breached == "tool_calls"
+    assert [(served.row.status, served.row.route, served.row.fault) for served in closed.served] == [
+        (200, "a", None),
+        (404, None, None),
+        (429, None, None),
+    ]
+
+
+def test_a_refused_request_changes_nothing(tmp_path: Path) -> None:
+    effect = {"op": "add", "path": "/n", "value": 1}
+    routes = [{"id": "p", "method": "POST", "path": "/p", "responses": [{}], "effects": [effect]}]
+    one = open_attempt(tmp_path, routes=routes, state={}, opening={"tool_call_limit": 0})
+    assert one.ask("POST", "/p").answer.status == 429
+    assert one.close().state == {}
+
+
+def test_model_and_tool_limits_are_counted_apart(tmp_path: Path) -> None:
+    one = limited(tmp_path, model_call_limit=1, tool_call_limit=1)
+    assert one.ask("POST", "/v1/chat/completions", TALK).answer.status == 200
+    assert one.ask("GET", "/a").answer.status == 200
+    assert one.ask("POST", "/v1/chat/completions", TALK).answer.status == 429
+    assert one.ask("GET", "/a").answer.status == 429
+    closed = one.close()
+    assert closed.breached == "model_calls"
+    assert [(served.row.via, served.row.status) for served in closed.served] == [
+        ("model", 200),
+        ("http", 200),
+        ("model", 429),
+        ("http", 429),
+    ]
+
+
+def test_closing_ends_the_wait_for_a_breach(tmp_path: Path) -> None:
+    one = limited(tmp_path)
+    assert one.close().breached is None
+    assert one.attempt.ended.is_set()
+
+
+def test_mcp_is_refused_and_not_journaled(tmp_path: Path) -> None:
+    one = limited(tmp_path)
+    status, body = one.read("POST", "/mcp", {"jsonrpc": "2.0"})
+    assert status == 501
+    assert "/mcp" in body["detail"]
+    assert one.close().served == ()
+
+
+def test_streaming_is_refused_by_name_and_is_not_the_agents_fault(tmp_path: Path) -> None:
+    one = limited(tmp_path)
+    status, body = one.read("POST", "/v1/chat/completions", {**TALK, "stream": True})
+    assert status == 501
+    assert "stream: true" in body["detail"]
+    closed = one.close()
+    assert closed.model_error is not None
+    assert "stream: true" in closed.model_error
+    assert closed.served[0].row.route is None

@@ -1,0 +1,249 @@
+"""What an attempt's world answers: routes, sequences, state, effects, and what is in the journal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.canonical import digest_of_bytes, digest_of_json
+from tests.fakes.open_world import case, open_attempt
+
+STATE: dict[str, Any] = {"orders": {"a-1": {"amount": 5, "tags": ["x"]}, "b/2": {"amount": 7}}, "log": []}
+
+
+def get(path: str, *responses: dict[str, Any], **keys: Any) -> dict[str, Any]:
+    return {"id": "get", "method": "GET", "path": path, "responses": list(responses) or [{}], **keys}
+
+
+def post(path: str, *effects: dict[str, Any], **keys: Any) -> dict[str, Any]:
+    return {"id": "post", "method": "POST", "path": path, "responses": [{"json": {}}], "effects": list(effects), **keys}
+
+
+def test_responses_come_in_order_and_the_last_repeats(tmp_path: Path) -> None:
+    one = open_attempt(tmp_path, routes=[get("/a", {"json": 1}, {"status": 202, "json": 2}, {"text": "3"})])
+    assert one.read("GET", "/a") == (200, 1)
+    assert one.read("GET", "/a") == (202, 2)
+    assert one.ask("GET", "/a").answer.body == b"3"
+    assert one.ask("GET", "/a").answer.body == b"3"
+
+
+@pytest.mark.parametrize(
+    ("response", "headers", "body"),
+    [
+        ({"json": {"é": [1, None]}}, {"content-type": "application/json"}, '{"é":[1,null]}'.encode()),
+        ({"json": None}, {"content-type": "application/json"}, b"null"),
+        ({"text": "hé"}, {"content-type": "text/plain; charset=utf-8"}, "hé".encode()),
+        ({"bytesBase64": "AP8="}, {"content-type": "application/octet-stream"}, b"\x00\xff"),
+        ({}, {}, b""),
+        (
+            {"text": "a,b", "headers": {"Content-Type": "text/csv", "X-One": "1"}},
+            {"content-type": "text/csv", "x-one": "1"},
+            b"a,b",
+        ),
+    ],
+)
+def test_an_answer_has_its_content_type_its_own_headers_and_its_length(
+    tmp_path: Path, response: dict[str, Any], headers: dict[str, str], body: bytes
+) -> None:
+    one = open_attempt(tmp_path, routes=[get("/a", response)])
+    answer = one.ask("GET", "/a").answer
+    wire = {name.decode(): value.decode() for name, value in answer.headers}
+    assert wire == headers | {"content-length": str(len(body))}
+    assert answer.body == body
+    sha256 = digest_of_bytes(body).removeprefix("sha256:")
+    assert answer.digest == digest_of_json({"status": 200, "headers": headers, "bodySha256": sha256})
+
+
+def test_an_answer_without_content_has_no_length(tmp_path: Path) -> None:
+    one = open_attempt(tmp_path, routes=[get("/a", {"status": 204})])
+    assert one.ask("GET", "/a").answer.headers == []
+
+
+def test_state_and_request_are_filled_into_bodies(tmp_path: Path) -> None:
+    body = {
+        "order": {"$state": "/orders/{id}"},
+        "path": {"$request": "/path/id"},
+        "query": {"$request": "/query/q"},
+        "json": [{"$request": "/json/deep/0"}],
+    }
+    route = get("/orders/{id}", {"json": body}, method="POST")
+    one = open_attempt(tmp_path, routes=[route], state=STATE)
+    status, answer = one.read("POST", "/orders/a-1?q=x&q=y", {"deep": [{"k": 1}]})
+    assert status == 200
+    assert answer == {"order": STATE["orders"]["a-1"], "path": "a-1", "query": "x", "json": [{"k": 1}]}
+
+
+def test_a_parameter_with_a_slash_is_one_key_of_the_state(tmp_path: Path) -> None:
+    route = get("/orders/{id}", {"json": {"$state": "/orders/{id}/amount"}})
+    one = open_attempt(tmp_path, routes=[route], state=STATE)
+    assert one.read("GET", "/orders/b%2F2") == (200, 7)
+
+
+def test_effects_change_the_state_before_the_body_is_filled_in(tmp_path: Path) -> None:
+    add = {"op": "add", "path": "/log/-", "value": {"amount": {"$request": "/json/amount"}}}
+    set_ = {"op": "replace", "path": "/orders/{id}/amount", "value": {"$request": "/json/amount"}}
+    route = post("/orders/{id}", add, set_, responses=[{"json": {"$state": ""}}])
+    one = open_attempt(tmp_path, routes=[route], state=STATE)
+    _, answer = one.read("POST", "/orders/b%2F2", {"amount": 9})
+    assert answer["log"] == [{"amount": 9}]
+    assert answer["orders"]["b/2"] == {"amount": 9}
+    one.read("POST", "/orders/a-1", {"amount": 1})
+    closed = one.close()
+    assert closed.state["log"] == [{"amount": 9}, {"amount": 1}]
+    assert closed.state["orders"]["a-1"] == {"amount": 1, "tags": ["x"]}
+
+
+def test_every_operation_of_json_patch_works_and_shares_nothing_with_the_suite(tmp_path: Path) -> None:
+    effects: list[dict[str, Any]] = [
+        {"op": "test", "path": "/orders/a-1/amount", "value": 5},
+        {"op": "copy", "from": "/orders/{id}", "path": "/copied"},
+        {"op": "add", "path": "/copied/tags/0", "value": "y"},
+        {"op": "move", "from": "/orders/b~12", "path": "/moved"},
+        {"op": "remove", "path": "/orders/a-1/tags/0"},
+        {"op": "replace", "path": "/log", "value": {"made": {}}},
+        {"op": "add", "path": "/log/made/here", "value": 1},
+    ]
+    one = open_attempt(tmp_path, routes=[post("/go/{id}", *effects)], state=STATE)
+    assert one.read("POST", "/go/a-1", {})[0] == 200
+    assert one.close().state == {
+        "orders": {"a-1": {"amount": 5, "tags": []}},
+        "log": {"made": {"here": 1}},
+        "copied": {"amount": 5, "tags": ["y", "x"]},
+        "moved": {"amount": 7},
+    }
+    again = open_attempt(tmp_path / "again", routes=[post("/go/{id}", *effects)], state=STATE)
+    assert again.close().state == STATE
+
+
+def test_an_effect_on_the_whole_state_replaces_it(tmp_path: Path) -> None:
+    one = open_attempt(tmp_path, routes=[post("/go", {"op": "replace", "path": "", "value": None})])
+    assert one.read("POST", "/go", {}) == (200, {})
+    assert one.close().state is None
+
+
+@pytest.mark.parametrize(
+    ("effect", "why"),
+    [
+        ({"op": "remove", "path": "/nothing/{id}"}, "route post: effect remove /nothing/a-1: "),
+        ({"op": "replace", "path": "/orders/none", "value": 1}, "route post: effect replace /orders/none: "),
+        ({"op": "add", "path": "/orders/a-1/amount/x", "value": 1}, "route post: effect add /orders/a-1/amount/x: "),
+        ({"op": "add", "path": "/log/7", "value": 1}, "route post: effect add /log/7: "),
+        ({"op": "test", "path": "/orders/a-1/amount", "value": 6}, "route post: effect test /orders/a-1/amount: "),
+        ({"op": "move", "from": "/none", "path": "/log/-"}, "route post: effect move /log/-: "),
+        (
+            {"op": "add", "path": "/log/-", "value": {"$state": "/orders/{id}/none"}},
+            "route post: effect add /log/-: $state /orders/a-1/none: nothing is at /orders/a-1/none in the state",
+        ),
+        (
+            {"op": "add", "path": "/log/-", "value": {"$request": "/json/none"}},
+            "route post: effect add /log/-: $request /json/none: nothing is at /none of the request's json",
+        ),
+    ],
+)
+def test_an_effect_that_cannot_apply_is_the_suites_error_and_changes_nothing(
+    tmp_path: Path, effect: dict[str, Any], why: str
+) -> None:
+    first = {"op": "add", "path": "/log/-", "value": 1}
+    one = open_attempt(tmp_path, routes=[post("/go/{id}", first, effect)], state=STATE)
+    status, body = one.read("POST", "/go/a-1", {})
+    assert status == 500
+    assert why in body["detail"]
+    closed = one.close()
+    assert closed.suite_error is not None
+    assert closed.suite_error.startswith(why)
+    assert closed.state == STATE
+    assert [(one.row.status, one.row.route) for one in closed.served] == [(500, "post")]
+
+
+def test_state_that_is_not_there_is_the_suites_error_and_no_turn_is_used_up(tmp_path: Path) -> None:
+    effect = {"op": "add", "path": "/log/-", "value": 1}
+    responses = [{"json": {"$state": "/orders/{id}"}}, {"json": "second"}]
+    one = open_attempt(tmp_path, routes=[post("/o/{id}", effect, responses=responses)], state=STATE)
+    assert one.read("POST", "/o/none", {})[0] == 500
+    assert one.read("POST", "/o/a-1", {}) == (200, STATE["orders"]["a-1"])
+    closed = one.close()
+    assert closed.suite_error == "route post: $state /orders/none: nothing is at /orders/none in the state"
+    assert closed.state["log"] == [1]
+
+
+def test_the_first_error_of_the_suite_is_kept(tmp_path: Path) -> None:
+    one = open_attempt(tmp_path, routes=[get("/o/{id}", {"json": {"$state": "/orders/{id}"}})], state=STATE)
+    one.read("GET", "/o/first")
+    one.read("GET", "/o/second")
+    assert "/orders/first" in (one.close().suite_error or "")
+
+
+def test_a_cases_own_state_is_merged_and_its_routes_come_first(tmp_path: Path) -> None:
+    own = get("/{any}", {"json": "own"}, id="own")
+    cases = [case("one", routes=[own], state={"orders": {"a-1": None, "c": 1}, "log": {"deep": None}}), case("two")]
+    suite_route = get("/a", {"json": "suite"}, priority=9)
+    one = open_attempt(tmp_path, cases=cases, routes=[suite_route, get("/x/y", id="other")], state=STATE)
+    assert one.read("GET", "/a") == (200, "own")
+    assert one.ask("GET", "/x/y").answer.status == 200
+    assert one.close().state == {"orders": {"b/2": {"amount": 7}, "c": 1}, "log": {}}
+    two = open_attempt(tmp_path / "two", cases=cases, routes=[suite_route], state=STATE, opening={"case": "two"})
+    assert two.read("GET", "/a") == (200, "suite")
+    assert two.close().state == STATE
+
+
+def test_head_answers_as_get_would_and_moves_nothing(tmp_path: Path) -> None:
+    effect = {"op": "add", "path": "/log/-", "value": 1}
+    route = get("/a", {"text": "first", "headers": {"x-a": "1"}}, {"text": "2"}, effects=[effect])
+    one = open_attempt(tmp_path, routes=[route], state=STATE)
+    head = one.ask("HEAD", "/a").answer
+    assert dict(head.headers) == {
+        b"content-type": b"text/plain; charset=utf-8",
+        b"x-a": b"1",
+        b"content-length": b"5",
+    }
+    assert head.body == b""
+    assert one.ask("GET", "/a").answer.body == b"first"
+    closed = one.close()
+    assert closed.state["log"] == [1]
+    assert [(served.row.method, served.row.route) for served in closed.served] == [("HEAD", "get"), ("GET", "get")]
+    assert closed.served[0].row.response_digest != closed.served[1].row.response_digest
+
+
+def test_head_with_a_route_of_its_own_is_a_route_like_any_other(tmp_path: Path) -> None:
+    routes = [get("/a", {"text": "get"}), get("/a", {"status": 404}, id="head", method="HEAD")]
+    one = open_attempt(tmp_path, routes=routes)
+    assert one.ask("HEAD", "/a").answer.status == 404
+
+
+def test_the_journal_has_a_row_for_each_request_in_order(tmp_path: Path) -> None:
+    routes = [get("/a", {"json": 1, "delayMs": 25}), post("/b", responses=[{"status": 201}])]
+    one = open_attempt(tmp_path, routes=routes, opening={"attempt": 3})
+    assert one.ask("GET", "/a?x=1").delay_ms == 25
+    one.ask("POST", "/b", {"k": 1})
+    one.ask("DELETE", "/c%20d")
+    rows = [served.row for served in one.close().served]
+    assert [(row.case, row.attempt, row.sequence) for row in rows] == [("one", 3, 1), ("one", 3, 2), ("one", 3, 3)]
+    assert [(row.method, row.path, row.route, row.status) for row in rows] == [
+        ("GET", "/a", "get", 200),
+        ("POST", "/b", "post", 201),
+        ("DELETE", "/c d", None, 404),
+    ]
+    assert [row.delay_ms for row in rows] == [25, 0, 0]
+    assert {(row.via, row.fault, row.tool) for row in rows} == {("http", None, None)}
+    assert one.prefix not in "".join(row.to_line() for row in rows)
+
+
+def test_response_texts_are_cut_at_64_kib_between_characters_and_digested_whole(tmp_path: Path) -> None:
+    routes = [
+        get("/long", {"text": "aé" * 40_000}),
+        get("/bytes", {"bytesBase64": "AP8="}, id="bytes"),
+        get("/big-bytes", {"bytesBase64": "//8" + "A" * 120_001}, id="big"),
+    ]
+    one = open_attempt(tmp_path, routes=routes)
+    whole = one.ask("GET", "/long").answer
+    one.ask("GET", "/bytes")
+    one.ask("GET", "/big-bytes")
+    long, short_bytes, long_bytes = one.close().served
+    assert long.response_text is not None
+    assert 64 * 1024 - 2 < len(long.response_text.encode()) <= 64 * 1024
+    assert whole.body.decode().startswith(long.response_text)
+    assert long.row.response_digest == whole.digest
+    assert short_bytes.response_text is None
+    assert long_bytes.response_text is None

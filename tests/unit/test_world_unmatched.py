@@ -1,0 +1,87 @@
+"""What an unmatched request is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.fakes.open_world import open_attempt
+
+
+def route(route_id: str, method: str, path: str, **keys: Any) -> dict[str, Any]:
+    return {"id": route_id, "method": method, "path": path, "responses": [{}], **keys}
+
+
+ROUTES = [
+    route("order", "GET", "/orders/{id}"),
+    route("policy", "GET", "/policy", match={"query": {"reason": "damaged"}, "headers": {"X-Shop": "one"}}),
+    route("refund", "POST", "/refunds", match={"json": {"order": {"id": "a/b"}, "amount": 5}}),
+]
+
+
+def ask(folder: Path, method: str, target: str, json_body: Any = None, **headers: str) -> Any:
+    one = open_attempt(folder, routes=ROUTES)
+    status, body = one.read(method, target, json_body, **headers)
+    (served,) = one.close().served
+    assert status == served.row.status == 404
+    assert served.row.route is None
+    assert served.unmatched is not None
+    assert body["misses"] == [miss.to_json() for miss in served.unmatched.misses]
+    return body, served.unmatched
+
+
+def test_a_misspelt_path_names_the_route_that_was_meant(tmp_path: Path) -> None:
+    body, unmatched = ask(tmp_path, "GET", "/order/7")
+    assert unmatched.nearest_route == "order"
+    assert body["nearestRoute"] == {"id": "order", "method": "GET", "path": "/orders/{id}"}
+    assert body["misses"] == [{"part": "path", "expected": "/orders/{id}", "found": "/order/7"}]
+    assert body["detail"] == (
+        "No route answers GET /order/7. The nearest is order (GET /orders/{id}): "
+        "the path is /order/7, expected /orders/{id}"
+    )
+
+
+def test_another_method_is_named(tmp_path: Path) -> None:
+    body, unmatched = ask(tmp_path, "DELETE", "/orders/7")
+    assert unmatched.nearest_route == "order"
+    assert body["misses"] == [{"part": "method", "expected": "GET", "found": "DELETE"}]
+
+
+def test_query_and_header_are_named_with_what_was_found(tmp_path: Path) -> None:
+    body, _ = ask(tmp_path, "GET", "/policy?reason=lost&reason=damaged")
+    assert body["misses"] == [
+        {"part": "query", "name": "reason", "expected": "damaged", "found": "lost"},
+        {"part": "header", "name": "x-shop", "expected": "one"},
+    ]
+    assert "the header x-shop is missing, expected one" in body["detail"]
+
+
+def test_json_parts_are_named_by_pointer(tmp_path: Path) -> None:
+    body, _ = ask(tmp_path, "POST", "/refunds", {"order": {"id": "x"}})
+    assert body["misses"] == [
+        {"part": "json", "name": "/order/id", "expected": "a/b", "found": "x"},
+        {"part": "json", "name": "/amount", "expected": 5},
+    ]
+
+
+def test_a_body_that_is_no_json_misses_as_a_whole(tmp_path: Path) -> None:
+    body, _ = ask(tmp_path, "POST", "/refunds")
+    assert body["misses"] == [{"part": "json", "name": "", "expected": {"order": {"id": "a/b"}, "amount": 5}}]
+    assert body["detail"].endswith('the JSON body is missing, expected {"order": {"id": "a/b"}, "amount": 5}')
+
+
+def test_what_was_found_is_shown_only_so_far(tmp_path: Path) -> None:
+    body, _ = ask(tmp_path, "POST", "/refunds", {"order": {"id": "x" * 1_000_000}, "amount": 5})
+    assert len(body["misses"][0]["found"]) < 300
+
+
+def test_a_path_with_nothing_in_common_has_no_nearest_route(tmp_path: Path) -> None:
+    body, unmatched = ask(tmp_path, "GET", "/favicon.ico")
+    assert unmatched.nearest_route is None
+    assert body["nearestRoute"] is None
+    assert body["detail"] == "No route answers GET /favicon.ico."
+
+
+def test_a_suite_without_routes_answers_too(tmp_path: Path) -> None:
+    one = open_attempt(tmp_path, routes=[])
+    assert one.read("GET", "/")[0] == 404
