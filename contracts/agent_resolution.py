@@ -28,7 +28,7 @@ def resolve_agent(suite: Suite, *, name: str | None, model: str | None, prompt: 
     if name not in suite.agents:
         raise _no_such_agent(suite, name)
     agent = suite.agents[name]
-    _refuse_unbuilt(agent, name)
+    _refuse_unbuilt(suite, name)
     chosen_prompt = prompt or agent.prompt
     if chosen_prompt is not None and chosen_prompt not in suite.prompts:
         text = unknown_name("prompt", chosen_prompt, suite.prompts)
@@ -59,7 +59,7 @@ def _default_agent(suite: Suite) -> str:
     raise LabError(
         ErrorCode.UNKNOWN_AGENT,
         f"the suite {suite.root} names no default agent",
-        found=[Found(f"agents: {known}; no default_agent", f"{suite.root.name}/suite.toml")],
+        found=[Found(f"agents: {known}; no default_agent", suite.shown("suite.toml"))],
         next_step="--agent NAME, or default_agent in suite.toml"
         if suite.agents
         else "declare [agents.NAME] in suite.toml",
@@ -81,12 +81,13 @@ def _no_such_agent(suite: Suite, name: str) -> LabError:
     )
 
 
-def _refuse_unbuilt(agent: Agent, name: str) -> None:
+def _refuse_unbuilt(suite: Suite, name: str) -> None:
+    agent, file = suite.agents[name], suite.shown("suite.toml")
     if agent.adapter not in {"chat", "command"}:
         raise LabError(
             ErrorCode.NOT_BUILT_YET,
             f'the agent "{name}" has the adapter {agent.adapter}, which this version does not run',
-            found=[Found(f'adapter = "{agent.adapter}"', "suite.toml", f"agents.{name}.adapter")],
+            found=[Found(f'adapter = "{agent.adapter}"', file, f"agents.{name}.adapter")],
             expected="chat or command",
         )
     asked = {"egress": agent.egress, "model_url": agent.model_url, "auth": agent.auth, "image": agent.image}
@@ -95,7 +96,7 @@ def _refuse_unbuilt(agent: Agent, name: str) -> None:
         raise LabError(
             ErrorCode.NOT_BUILT_YET,
             f'the agent "{name}" asks for {", ".join(unbuilt)}, which this version does not give',
-            found=[Found("is set", "suite.toml", f"agents.{name}.{key}") for key in unbuilt],
+            found=[Found("is set", file, f"agents.{name}.{key}") for key in unbuilt],
         )
 
 
@@ -125,7 +126,7 @@ def _refuse_model(suite: Suite, name: str, agent: Agent, model: str | None) -> N
 def _refuse_unbound_tools(suite: Suite, name: str) -> None:
     unbound = [(index, tool.name) for index, tool in enumerate(suite.tools) if tool.http is None]
     if unbound:
-        file = f"{suite.root.name}/{suite.settings.tools}"
+        file = suite.shown(suite.settings.tools)
         raise LabError(
             ErrorCode.SUITE_INVALID,
             f'the chat agent "{name}" cannot call tools without http',

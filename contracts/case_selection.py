@@ -106,7 +106,7 @@ def _refuse_own_containers(suite: Suite, cases: Iterable[Case]) -> None:
             ErrorCode.ISOLATION_MISSING,
             f"{_quoted(list(needing))} needs a container of its own, which this version does not start",
             found=[
-                Found(f'the case "{case_id}" has {", ".join(keys)}', f"{suite.root.name}/{suite.settings.cases}")
+                Found(f'the case "{case_id}" has {", ".join(keys)}', suite.shown(suite.settings.cases))
                 for case_id, keys in needing.items()
             ],
             next_step="select other cases with --case or --only",

@@ -23,7 +23,7 @@ def agent_files(folder: SuiteFolder, agent: Agent) -> tuple[Path, ...]:
     else:
         paths = {folder.root / name for name in named_in_command(agent)}
     files = {path for one in paths for path in _files_below(one)}
-    return tuple(sorted(path for path in files if _CACHE not in path.parts and _is_inside(folder.root, path)))
+    return tuple(sorted(path for path in files if _CACHE not in path.parts and folder.holds(path)))
 
 
 def named_in_command(agent: Agent) -> tuple[str, ...]:
@@ -36,7 +36,3 @@ def _files_below(path: Path) -> Iterator[Path]:
         yield from (one for one in path.rglob("*") if one.is_file())
     elif path.is_file():
         yield path
-
-
-def _is_inside(root: Path, path: Path) -> bool:
-    return path.resolve().is_relative_to(root.resolve())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from contracts.record import Json
@@ -12,12 +13,13 @@ from contracts.suite.lint_expect import lint_expect
 from contracts.suite.lint_names import by_form, names_written, shared_names
 from contracts.suite.lint_routes import lint_routes
 from contracts.suite.problems import Place, Problem, unknown_name
+from contracts.suite.reading import SuiteFolder
 from contracts.suite.wording import describe
 
 _FAULT_VALUES = {"status": (200, 599), "timeout": (0, 86_400_000), "truncated": (0, 2**31)}
 
 
-def lint_cases(files: SuiteFiles, *, tools: Collection[str] | None) -> Iterator[Problem]:
+def lint_cases(files: SuiteFiles, *, tools: Collection[str] | None, judges: bool) -> Iterator[Problem]:
     """Everything that is wrong with the cases; `tools` are the known ones, None where no tools.json names them."""
     cases = files.cases
     if cases.document is None:
@@ -27,7 +29,7 @@ def lint_cases(files: SuiteFiles, *, tools: Collection[str] | None) -> Iterator[
     yield from shared_names("case id", ((name, cases.place(index) / "id") for index, name in named))
     routes = by_form(name for _, name in names_written(files.routes.written(), "id"))
     for index, case in cases.items:
-        for path, text in lint_expect(case.expect, tools=tools):
+        for path, text in lint_expect(case.expect, tools=tools, judges=judges):
             yield Problem(text, cases.document.place(cases.key, index, "expect", *path))
         if case.routes or case.faults or case.working_dir is not None:
             yield from _lint_world(files, case, cases.place(index), routes=routes)
@@ -49,10 +51,18 @@ def _lint_world(files: SuiteFiles, case: Case, place: Place, *, routes: Mapping[
     if case.faults:
         known = {*routes.values(), *(route.id for route in case.routes)}
         yield from _lint_faults(case.faults.responses, place / "faults" / "responses", routes=known)
-    if case.working_dir is not None:
-        why = files.folder.refusal(f"{WORKING_DIRS_FOLDER}/{case.working_dir}", folder=True)
-        if not case.working_dir.strip("./") or why:
-            yield Problem(why or "expected the name of a folder in working_dirs", place / "working_dir")
+    if case.working_dir is not None and (why := _working_dir_refusal(files.folder, case.working_dir)):
+        yield Problem(why, place / "working_dir")
+
+
+def _working_dir_refusal(folder: SuiteFolder, name: str) -> str | None:
+    relative = f"{WORKING_DIRS_FOLDER}/{name}"
+    if why := folder.refusal(relative, folder=True):
+        return why
+    if posixpath.normpath(relative) == WORKING_DIRS_FOLDER:
+        return f'expected the name of a folder in {WORKING_DIRS_FOLDER}, found the text "{name}"'
+    outside = next((path for path in sorted((folder.root / relative).rglob("*")) if not folder.holds(path)), None)
+    return f'"{outside.relative_to(folder.root).as_posix()}" leads outside the suite' if outside else None
 
 
 def _lint_faults(faults: Iterable[ResponseFault], place: Place, *, routes: Collection[str]) -> Iterator[Problem]:

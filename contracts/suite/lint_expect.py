@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from contracts.record import Json
 from contracts.suite.case import Assertion, Expect
+from contracts.suite.lint_patterns import re2_refusal, schema_refusal
 from contracts.suite.places import Path
 from contracts.suite.problems import unknown_name
 from contracts.suite.wording import describe
@@ -24,15 +24,16 @@ ASSERTION_TYPES = (
     "cost_threshold",
 )
 _EXPECTED_VALUES = {"json_schema": "a JSON Schema", "cost_threshold": "US dollars, at least 0"}
+_REFUSALS: dict[str, Callable[[Json], str | None]] = {"regex": re2_refusal, "json_schema": schema_refusal}
 _OF_A_TOOL = frozenset({"tool_called", "tool_not_called"})
 
 
-def lint_expect(expect: Expect, *, tools: Collection[str] | None) -> Iterator[tuple[Path, str]]:
+def lint_expect(expect: Expect, *, tools: Collection[str] | None, judges: bool) -> Iterator[tuple[Path, str]]:
     """The path below `expect` and the text of everything that is wrong there; `tools` None: no list of them."""
     if expect.is_empty:
         yield (), "expects nothing; a case needs at least one expectation"
     for index, assertion in enumerate(expect.assertions):
-        for key, text in _lint_assertion(assertion, tools=tools):
+        for key, text in _lint_assertion(assertion, tools=tools, judges=judges):
             yield ("assertions", index, key), text
     if tools is not None:
         for path, name in _named_tools(expect):
@@ -52,7 +53,7 @@ def _named_tools(expect: Expect) -> Iterator[tuple[Path, str]]:
             yield ("toolOrder", index, position), name
 
 
-def _lint_assertion(assertion: Assertion, *, tools: Collection[str] | None) -> Iterator[tuple[str, str]]:
+def _lint_assertion(assertion: Assertion, *, tools: Collection[str] | None, judges: bool) -> Iterator[tuple[str, str]]:
     """The key and the text of each problem."""
     kind, value = assertion.type.lower(), assertion.value
     expected = _EXPECTED_VALUES.get(kind, "text")
@@ -60,7 +61,7 @@ def _lint_assertion(assertion: Assertion, *, tools: Collection[str] | None) -> I
         yield "type", unknown_name("assertion type", assertion.type, ASSERTION_TYPES)
     elif not _is_value_of(kind, value):
         yield "value", f"expected {expected}, found {describe(value)}"
-    elif kind == "regex" and (why := regex_refusal(value)):
+    elif judges and kind in _REFUSALS and (why := _REFUSALS[kind](value)):
         yield "value", why
     elif kind in _OF_A_TOOL and tools is not None and value not in tools:
         yield "value", unknown_name("tool", value, tools)
@@ -72,12 +73,3 @@ def _is_value_of(kind: str, value: Json) -> bool:
     if kind == "cost_threshold":
         return not isinstance(value, bool) and isinstance(value, int | float) and value >= 0
     return isinstance(value, str)
-
-
-def regex_refusal(pattern: str) -> str | None:
-    """Why the text is no regular expression, or None."""
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        return f"no valid regular expression: {error}"
-    return None

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from contracts.suite.files import SuiteFiles
-from contracts.suite.lint_expect import regex_refusal
 from contracts.suite.lint_names import names_written
+from contracts.suite.lint_patterns import regex_refusal
 from contracts.suite.lint_routes import lint_headers
 from contracts.suite.problems import Place, Problem, nearest, unknown_name
 from contracts.suite.scripted_model import ModelFile, Reply, When

@@ -15,13 +15,13 @@ from contracts.suite.problems import Problem
 from contracts.suite.route import Route
 
 
-def lint(files: SuiteFiles) -> Iterator[Problem]:
-    """Everything that is wrong with the suite, file by file."""
+def lint(files: SuiteFiles, *, judges: bool) -> Iterator[Problem]:
+    """Everything that is wrong with the suite, file by file; `judges` as for `load_suite`."""
     tools = None
     if files.tools.document is not None:
         tools = {name for _, name in names_written(files.tools.written(), "function", "name")}
     yield from lint_settings(files)
-    yield from lint_cases(files, tools=tools)
+    yield from lint_cases(files, tools=tools, judges=judges)
     yield from _lint_suite_routes(files.routes)
     yield from lint_tools(files.tools)
     yield from lint_models(files, tools=tools)

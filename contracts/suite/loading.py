@@ -22,32 +22,43 @@ _OWN_DEFAULTS = ("revision", "tool_schema_revision")
 _MANY_CASES = 1000
 
 
-def load_suite(root: Path) -> Suite:
+def load_suite(root: Path, *, judges: bool = True) -> Suite:
     """The suite of a directory; nothing of it is read from disk again.
+
+    `judges` False, for a process that judges nothing, leaves out whether the patterns and schemas of assertions can be
+    used: only that needs libraries beside pydantic.
 
     Raises:
         LabError: suite-missing, no-cases, not-built-yet (a folder of sessions), or one suite-invalid for all problems.
 
     """
+    try:
+        with _without_collector():
+            return _loaded(root, judges=judges)
+    except OSError as error:
+        raise LabError(
+            ErrorCode.SUITE_MISSING, f"the suite {root} cannot be read", cause=f"{error.strerror}: {error.filename}"
+        ) from error
+
+
+def _loaded(root: Path, *, judges: bool) -> Suite:
     if not root.is_dir():
-        what = "is no directory" if root.exists() else "is not there"
         raise LabError(
             ErrorCode.SUITE_MISSING,
-            f"the suite directory {root} {what}",
+            f"the suite directory {root} {'is no directory' if root.exists() else 'is not there'}",
             expected="a directory with cases.json",
             next_step="labctl run SUITE, with the directory of a suite",
         )
-    with _without_collector():
-        files = read_files(SuiteFolder(root))
-        files.problems.add(lint(files))
-        if not files.problems.listed:
-            _refuse_without_cases(files)
-        files.problems.refuse(str(root))
-        suite = _assembled(files)
-        del files
-        if len(suite.cases) >= _MANY_CASES:
-            gc.freeze()  # the suite lives as long as the process; no later collection needs to walk it
-        return suite
+    files = read_files(SuiteFolder(root))
+    files.problems.add(lint(files, judges=judges))
+    if not files.problems.listed:
+        _refuse_without_cases(files)
+    files.problems.refuse(str(root))
+    suite = _assembled(files)
+    del files
+    if len(suite.cases) >= _MANY_CASES:
+        gc.freeze()  # the suite lives as long as the process; no later collection needs to walk it
+    return suite
 
 
 @contextmanager

@@ -66,7 +66,7 @@ class Problems:
             ErrorCode.SUITE_INVALID,
             f"the suite {suite} has {count} problem{'s' if count > 1 else ''}",
             found=_found(self.listed),
-            next_step="edit what is named above, then: labctl cases lint",
+            next_step=f"edit what is named above, then: labctl cases lint {suite}",
         )
 
 

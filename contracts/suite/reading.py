@@ -61,13 +61,20 @@ class SuiteFolder:
         path = self.root / relative
         if not relative or "\0" in relative:
             return "no usable path"
-        if Path(relative).is_absolute() or not path.resolve().is_relative_to(self.root.resolve()):
+        if Path(relative).is_absolute() or not self.holds(path):
             return f'"{relative}" leads outside the suite'
         if folder:
             return None if path.is_dir() else f'no folder "{relative}" in the suite'
         if path.is_dir():
             return f'"{relative}" is a folder, expected a file'
         return None if path.is_file() else f'no file "{relative}" in the suite'
+
+    def holds(self, path: Path) -> bool:
+        """True when the path is in the suite, also after all links are followed; a link to itself is nowhere."""
+        try:
+            return path.resolve().is_relative_to(self.root.resolve())
+        except RuntimeError:
+            return False
 
     def read_text(self, relative: str) -> str:
         """The file's text; raises UnreadableError, also for a byte order mark and for bytes that are not UTF-8."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from contracts.record import Json
@@ -58,12 +59,17 @@ class Suite:
     agent_digests: Mapping[str, str]
     """Over the agent's table of suite.toml as written and its files."""
 
+    @cached_property
+    def _by_id(self) -> Mapping[str, Case]:
+        return {case.id: case for case in self.cases}
+
     def case(self, case_id: str) -> Case:
         """The case of that id; raises KeyError."""
-        for case in self.cases:
-            if case.id == case_id:
-                return case
-        raise KeyError(case_id)
+        return self._by_id[case_id]
+
+    def shown(self, relative: str) -> str:
+        """A file of the suite as the user knows it: below the name of the suite's folder."""
+        return f"{self.root.resolve().name}/{relative}"
 
     @property
     def agents(self) -> Mapping[str, Agent]:

@@ -69,7 +69,19 @@ CASES: list[BrokenRule] = [
         "/expect/assertions/0/value",
         "expected text, found the number 3",
     ),
-    ("a bad regex", assertion("Regex", "("), "/expect/assertions/0/value", "no valid regular expression: missing )"),
+    (
+        "a bad regex",
+        assertion("Regex", "("),
+        "/expect/assertions/0/value",
+        "no valid regular expression (RE2): missing )",
+    ),
+    (
+        "a look-ahead, which RE2 has not",
+        assertion("regex", "(?=a)"),
+        "/assertions/0/value",
+        "(RE2): invalid perl operator",
+    ),
+    ("a schema of no type", assertion("json_schema", {"type": "objct"}), "/assertions/0/value", "JSON Schema: /type: "),
     ("a schema that is text", assertion("json_schema", "{}"), "/assertions/0/value", "expected a JSON Schema"),
     ("a negative cost", assertion("cost_threshold", -1), "/assertions/0/value", "US dollars, at least 0"),
     (
@@ -97,7 +109,12 @@ CASES: list[BrokenRule] = [
         'no folder "working_dirs/repo"',
     ),
     ("a working directory outside", case(working_dir="../.."), "/cases/0/working_dir", "leads outside the suite"),
-    ("the whole of working_dirs", case(working_dir="."), "/cases/0/working_dir", "no folder"),
+    (
+        "the whole of working_dirs",
+        case(working_dir="."),
+        "/cases/0/working_dir",
+        "no folder",
+    ),
 ]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -191,3 +193,40 @@ def test_nothing_is_written_into_the_suite(folder: SuiteFolder) -> None:
 def test_a_suite_reads_the_same_from_a_copy(folder: SuiteFolder, tmp_path: Path) -> None:
     copy = shutil.copytree(folder.write(), tmp_path / "copy")
     assert digests(load_suite(folder.root)) == digests(load_suite(copy))
+
+
+def test_a_process_that_judges_nothing_loads_no_library_of_judging(folder: SuiteFolder) -> None:
+    folder.cases = [
+        case("a", expect={"assertions": [{"type": "json_schema", "value": {}}, {"type": "regex", "value": "a"}]})
+    ]
+    program = f"""
+import sys
+from pathlib import Path
+from contracts.suite.loading import load_suite
+load_suite(Path({str(folder.write())!r}), judges=False)
+print({{"jsonschema", "re2", "difflib"}} & set(sys.modules))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=SAMPLE.parent, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"
+
+
+def test_a_case_is_found_by_its_id(folder: SuiteFolder) -> None:
+    suite = load_suite(folder.write())
+    assert suite.case("greets").id == "greets"
+    with pytest.raises(KeyError):
+        suite.case("nobody")
+
+
+def test_a_suite_that_cannot_be_read_is_refused_and_is_no_bug(
+    folder: SuiteFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deny(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    root = folder.write()
+    monkeypatch.setattr(Path, "is_file", deny)
+    error = refusal(root)
+    assert error.code is ErrorCode.SUITE_MISSING
+    assert "Permission denied" in str(error)

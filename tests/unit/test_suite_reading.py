@@ -110,6 +110,32 @@ def test_a_link_inside_the_suite_is_followed(folder: SuiteFolder) -> None:
     assert load_suite(folder.root).state == folder.state
 
 
+def test_a_link_out_of_a_working_directory_is_refused(folder: SuiteFolder) -> None:
+    folder.texts["working_dirs/repo/a"] = ""
+    folder.cases[0]["working_dir"] = "repo"
+    (folder.write() / "working_dirs" / "repo" / "b").symlink_to("/etc/passwd")
+    assert problems(folder) == [
+        'desk/cases.json /cases/0/working_dir (line 14): "working_dirs/repo/b" leads outside the suite'
+    ]
+
+
+@pytest.mark.parametrize("name", [".", "", "repo/.."])
+def test_the_whole_of_working_dirs_is_no_working_directory(folder: SuiteFolder, name: str) -> None:
+    folder.texts["working_dirs/repo/a"] = ""
+    folder.cases[0]["working_dir"] = name
+    assert "the name of a folder in working_dirs" in problems(folder)[0]
+
+
+def test_a_link_to_itself_is_refused(folder: SuiteFolder) -> None:
+    path = folder.write() / "routes.json"
+    path.unlink()
+    path.symlink_to("routes.json")
+    folder.settings = 'routes = "routes.json"\n' + folder.settings
+    (folder.root / "suite.toml").write_text(folder.settings)
+    with pytest.raises(LabError, match="leads outside the suite"):
+        load_suite(folder.root)
+
+
 def test_a_pipe_is_no_file_of_a_suite_and_is_not_waited_for(folder: SuiteFolder) -> None:
     path = folder.write() / "state.json"
     path.unlink()
