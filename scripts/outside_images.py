@@ -26,6 +26,14 @@ def say(text: str) -> None:
     print(f"build_images: {text}", file=sys.stderr, flush=True)
 
 
+def bounded(command: list[str], *, timeout: float) -> subprocess.CompletedProcess[str]:
+    """Run a command and keep what it says; one that takes longer than `timeout` seconds is ended and has status 124."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 124, "", f"no answer within {timeout:g} s")
+
+
 @dataclass(frozen=True)
 class LocalImage:
     """An image that the engine has."""
@@ -50,13 +58,13 @@ class Docker:
     """The docker client as this script needs it: text out, LabError for every failure, always a time limit."""
 
     def attempt(self, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
-        """Run one docker command; the caller looks at its status. A time-out is status 124."""
+        """Run one docker command; the caller looks at its status."""
         try:
-            return subprocess.run(["docker", *arguments], capture_output=True, text=True, check=False, timeout=timeout)
-        except subprocess.TimeoutExpired:
-            return subprocess.CompletedProcess(arguments, 124, "", f"no answer within {timeout:g} s")
+            return bounded(["docker", *arguments], timeout=timeout)
         except FileNotFoundError:
-            raise LabError(ErrorCode.NO_ENGINE, "docker is not installed", next_step=".ci/engine") from None
+            raise LabError(
+                ErrorCode.NO_ENGINE, "no engine answers", cause="docker is not installed", next_step=".ci/engine"
+            ) from None
 
     def run(self, *arguments: str, timeout: float = 60) -> str:
         """Standard output of a docker command that has to work; raises LabError with its last lines."""
@@ -73,7 +81,11 @@ class Docker:
             cause = done.stderr.strip() or "no message"
             raise LabError(ErrorCode.NO_ENGINE, "no engine answers", cause=cause, next_step=".ci/engine")
         if self.attempt("buildx", "version").returncode:
-            raise LabError(ErrorCode.NO_ENGINE, "docker has no buildx plug-in", next_step=".ci/engine, or install it")
+            raise LabError(
+                ErrorCode.ENGINE_FAILED,
+                "docker has no buildx plug-in",
+                next_step=".ci/engine, or install docker-buildx",
+            )
 
     def machine(self) -> str:
         """Architecture of the engine as wheels name it: x86_64 or aarch64."""
