@@ -6,12 +6,18 @@ imported when a suite needs them, and where they are not installed this one rule
 
 from __future__ import annotations
 
+import json
 import re
+from functools import lru_cache
 from importlib.util import find_spec
 
 from contracts.record import Json
 
+_REMEMBERED = 1024
+"""Verdicts: cases of one suite often share a pattern."""
 
+
+@lru_cache(maxsize=_REMEMBERED)
 def regex_refusal(pattern: str) -> str | None:
     """Why a text is no regular expression of the standard library (rules of scripted models), or None."""
     try:
@@ -21,6 +27,7 @@ def regex_refusal(pattern: str) -> str | None:
     return None
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def re2_refusal(pattern: str) -> str | None:
     """Why RE2 refuses a regular expression (assertions), or None."""
     if find_spec("re2") is None:
@@ -40,9 +47,15 @@ def schema_refusal(schema: Json) -> str | None:
     """Why an object is no JSON Schema of the dialect that it names (2020-12 where it names none), or None."""
     if not isinstance(schema, dict) or find_spec("jsonschema") is None:
         return None
+    return _written_schema_refusal(json.dumps(schema))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _written_schema_refusal(text: str) -> str | None:
     from jsonschema import SchemaError  # noqa: PLC0415 - most suites need none
     from jsonschema.validators import validator_for  # noqa: PLC0415
 
+    schema = json.loads(text)
     try:
         validator_for(schema).check_schema(schema)
     except SchemaError as error:
