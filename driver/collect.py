@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
@@ -23,11 +23,10 @@ from contracts.lines import (
 from contracts.outcome import Outcome, OutcomeClass
 from contracts.plan import Plan
 from driver import clock
+from driver.ports import Progress
 from ledger.capture import capture_attempt
 from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
-
-Progress = Callable[[RunnerStarted | AttemptRecord], None]
 
 
 @dataclass

@@ -16,10 +16,10 @@ from contracts.manifest import SourceFacts
 from contracts.plan import Plan
 from driver import clock
 from driver.abort import leave_unsealed
-from driver.collect import Collector, Progress, await_ready, read_runner
+from driver.collect import Collector, await_ready, read_runner
 from driver.drafting import Draft, draft_run, with_images
 from driver.manifest import manifest_of, source_of
-from driver.ports import Stack, World
+from driver.ports import Progress, Stack, World
 from driver.request import RunRequest
 from driver.run_log import RunLog
 from driver.run_readme import run_readme

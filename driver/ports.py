@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from contracts.attempt import AttemptRecord
+from contracts.lines import RunnerStarted
 from contracts.plan import Backend, ImageIdentity, Plan
 
+Progress = Callable[[RunnerStarted | AttemptRecord], None]
+"""Told when an attempt starts and when it is finished."""
 LogLine = Callable[[str, str], None]
 """Takes the name of a service and one line of its log; may be called from any thread."""
 

@@ -11,7 +11,7 @@ from contracts.attempt import AttemptRecord
 from contracts.lines import RunnerStarted
 from contracts.outcome import Outcome
 from contracts.plan import Plan
-from driver.collect import Progress
+from driver.ports import Progress
 
 
 class ProgressLine:

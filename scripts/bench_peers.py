@@ -1,4 +1,4 @@
-"""make bench-peers: 200 equal trivial cases of pydantic-evals and Inspect beside ours, in one run; prints, never judges."""
+"""make bench-peers: 200 equal cases of pydantic-evals and Inspect beside ours, in one run; prints, never judges."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def main() -> int:
         return 0
     if TARGET.is_file() and TARGET.read_text() == page:
         return 0
-    print("docs/errors.md is not current; next: python -m scripts.generate_errors", file=sys.stderr)  # noqa: T201 - a script
+    print("docs/errors.md is not current; next: python -m scripts.generate_errors", file=sys.stderr)
     return 1
 
 

@@ -27,7 +27,7 @@ from contracts.plan import Capture
 @click.option(
     "-c",
     "--concurrency",
-    type=click.IntRange(1, 1024),
+    type=click.IntRange(1, 256),
     default=lambda: len(os.sched_getaffinity(0)),
     show_default="CPUs",
     help="Attempts side by side.",
