@@ -121,7 +121,7 @@ def _open_fields(record: type[Record]) -> tuple[tuple[str, bool], ...]:
     return tuple(
         (name, field.annotation is Any)
         for name, field in record.model_fields.items()
-        if not _is_closed(field.annotation)
+        if name != _RUN_ID and not _is_closed(field.annotation)
     )
 
 

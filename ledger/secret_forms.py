@@ -12,14 +12,18 @@ SHORTEST_BYTES = 4
 _LINE_BYTES = 8
 """Lines of a value of several lines are taken out one by one from so many bytes on: logs are cut at line ends."""
 
-_ESCAPED = r"\\\\*+"
-"""One backslash or more, beginning with a plain character, by which `re` finds candidates faster than by a repeat."""
+_MORE = r"\\{0,15}+"
+"""Backslashes before an escaped character: each level of escaping doubles them. Bounded, so that a text of nothing
+but backslashes takes linear time; four levels are more than anything nests."""
 
-_PERCENT = "%(?:25)*+"
+_ESCAPED = r"\\" + _MORE
+"""At least one backslash, written so that it begins with a plain character, by which `re` finds candidates faster."""
+
+_PERCENT = "%(?:25){0,4}+"
 _HTML_NAMES = {"&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos"}
 _SHORT_ESCAPES = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
-_BASE64_SPECIALS = {"+": r"(?:[+\-]|%2[Bb]|\\\\*+u002[Bb])", "/": r"(?:\\*+/|_|%2[Ff]|\\\\*+u002[Ff])"}
-_BASE64_PARTIAL = r"(?:[A-Za-z0-9+/_-](?:(?:=|%3[Dd]|\\\\*+u003[Dd])*))?"
+_BASE64_SPECIALS = {"+": r"(?:[+\-]|%2[Bb]|\\\\{0,15}+u002[Bb])", "/": r"(?:\\{0,15}+/|_|%2[Ff]|\\\\{0,15}+u002[Ff])"}
+_BASE64_PARTIAL = r"(?:[A-Za-z0-9+/_-](?:(?:=|%3[Dd]|\\\\{0,15}+u003[Dd])*))?"
 
 
 def spellings(value: str) -> list[tuple[int, str]]:
@@ -49,7 +53,7 @@ def _mixed(value: str) -> str:
     pattern, after_run = "", False
     for piece in re.findall(r"\\+|[^\\]", value):
         is_run = piece[0] == "\\"
-        pattern += _backslashes(len(piece)) if is_run else _character(piece, escapes=r"\\*+" if after_run else _ESCAPED)
+        pattern += _backslashes(len(piece)) if is_run else _character(piece, escapes=_MORE if after_run else _ESCAPED)
         after_run = is_run
     return pattern
 
@@ -57,15 +61,18 @@ def _mixed(value: str) -> str:
 def _backslashes(count: int) -> str:
     """A run of backslashes; escaping only makes it longer."""
     percent, escape = _percent_bytes(b"\\"), _unicode_escape("\\")
-    return rf"(?:\\{{{count},}}+|(?:{percent}){{{count}}}|(?:{escape}){{{count}}})"
+    return rf"(?:\\{{{count},{16 * count}}}+|(?:{percent}){{{count}}}|(?:{escape}){{{count}}})"
 
 
 def _character(char: str, *, escapes: str) -> str:
     """One character in every form; `escapes` matches the backslashes before an escape, none after a run of them."""
     if char.isascii() and char.isalnum():
         return char
-    forms = [rf"\\*+{re.escape(char)}", _percent_bytes(char.encode()), _unicode_escape(char, escapes=escapes)]
-    forms.append(f"&#0*+{ord(char)};")
+    forms = [_MORE + re.escape(char), _percent_bytes(char.encode()), _unicode_escape(char, escapes=escapes)]
+    forms.append(f"&#(?:0{{0,4}}+{ord(char)}|[xX]0{{0,4}}+{_any_case(f'{ord(char):x}')});")
+    forms.append(
+        "".join(f"{_ESCAPED if at else escapes}x{_any_case(f'{byte:02x}')}" for at, byte in enumerate(char.encode()))
+    )
     if char in _SHORT_ESCAPES:
         forms.append(escapes + _SHORT_ESCAPES[char])
     if char in _HTML_NAMES:
@@ -76,7 +83,7 @@ def _character(char: str, *, escapes: str) -> str:
 
 
 def _percent_bytes(content: bytes) -> str:
-    return "".join("%(?:25)++" if byte == ord("%") else _PERCENT + _any_case(f"{byte:02x}") for byte in content)
+    return "".join("%(?:25){1,5}" if byte == ord("%") else _PERCENT + _any_case(f"{byte:02x}") for byte in content)
 
 
 def _unicode_escape(char: str, *, escapes: str = _ESCAPED) -> str:
