@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from urllib3 import HTTPConnectionPool, Timeout
 from urllib3.connection import HTTPConnection
-from urllib3.exceptions import ConnectTimeoutError, HTTPError, ReadTimeoutError
+from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError, ReadTimeoutError
 from urllib3.util import parse_url
 
 from runner import clock
@@ -130,12 +130,19 @@ class Server:
                 redirect=False,
                 decode_content=False,
             )
+        except NewConnectionError as trouble:  # before its parent: a refused connection is no time-out
+            raise UnreachableError(_cause(trouble)) from trouble
         except (ReadTimeoutError, ConnectTimeoutError) as trouble:
-            raise TimedOutError(str(trouble)) from trouble
+            raise TimedOutError(f"no answer within {seconds:g} s") from trouble
         except (HTTPError, OSError) as trouble:
-            raise UnreachableError(str(trouble)) from trouble
+            raise UnreachableError(_cause(trouble)) from trouble
         return Answer(status=response.status, body=response.data, content_type=response.headers.get("content-type", ""))
 
     def close(self) -> None:
         """Close the idle connections."""
         self._pool.close()
+
+
+def _cause(trouble: Exception) -> str:
+    """What the system said; urllib3's own texts name its objects."""
+    return str(trouble.__cause__ or trouble.__context__ or trouble)

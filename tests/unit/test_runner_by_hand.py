@@ -1,0 +1,36 @@
+"""What the by-hand runner refuses before it starts, and the parts that say which version runs."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from contracts.errors import ErrorCode, LabError
+from contracts.exits import Exit
+from driver.version import VERSION as LABCTL
+from runner import VERSION
+from runner.hand import FAULT_PROXY, refuse_faults
+
+
+def test_faults_by_hand_are_refused_while_this_version_has_none() -> None:
+    asked: list[str] = []
+
+    with pytest.raises(LabError) as caught:
+        refuse_faults(asked.append)
+
+    assert asked == [FAULT_PROXY]
+    assert caught.value.code is ErrorCode.NOT_BUILT_YET
+    assert caught.value.exit_code is Exit.USAGE
+    assert "faults are not part of this version" in str(caught.value)
+
+
+def test_without_the_profile_fault_there_is_no_such_name_and_all_goes_on() -> None:
+    def resolve(_name: str) -> None:
+        raise socket.gaierror
+
+    refuse_faults(resolve)
+
+
+def test_runner_and_labctl_are_of_one_version() -> None:
+    assert VERSION == LABCTL
