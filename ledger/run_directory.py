@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,6 +19,8 @@ from ledger.record_file import record_file
 PART_PREFIX = ".labctl-part-"
 """Files of this prefix are unfinished writes; one that is left over says that its writer was killed."""
 
+_FREE_SPACE = "free space for the evidence folder, or name another one with --evidence"
+_NEXT_STEPS = {errno.ENOSPC: _FREE_SPACE, errno.EDQUOT: _FREE_SPACE}
 _DIRECTORY_MODE = 0o755
 _FILE_MODE = 0o644
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -159,7 +162,8 @@ class RunDirectory:
             appended = {self.path / name for name in self._handles}
             for folder, _, names in os.walk(self.path):
                 for name in names:
-                    if (path := Path(folder, name)) not in appended and path.is_file():
+                    path = Path(folder, name)
+                    if path not in appended and stat.S_ISREG(path.lstat().st_mode):
                         self._sync_path(path)
                 self._sync_path(Path(folder))
             self._sync_path(self.path.parent)
@@ -223,7 +227,7 @@ class RunDirectory:
             f"{name} could not be written; the run stays unsealed",
             found=[Found(f"{error.strerror} (errno {error.errno})", file=name)],
             kept=str(self.path),
-            next_step="free space on the disk of the evidence folder, then run again",
+            next_step=_NEXT_STEPS.get(error.errno or 0),
         )
 
 
