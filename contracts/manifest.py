@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import Field
 
-from contracts.plan import Conditions, ImageIdentity
+from contracts.plan import Conditions, ImageIdentity, PlannedCase
 from contracts.record import Record
 
 
@@ -53,6 +53,22 @@ class CaseConditions(Record):
     seed: int
     clock: str
     case_digest: str
+
+    @classmethod
+    def of(cls, conditions: Conditions, case: PlannedCase) -> Self:
+        """The run's conditions as they hold for one planned case."""
+        return cls(
+            case_id=case.case_id,
+            dataset_revision=conditions.dataset_revision,
+            prompt_revision=conditions.prompt_revision,
+            policy_revision=conditions.policy_revision,
+            tool_schema_revision=conditions.tool_schema_revision,
+            model=conditions.model,
+            temperature=conditions.temperature,
+            seed=conditions.seed,
+            clock=conditions.clock,
+            case_digest=case.case_digest,
+        )
 
 
 class EnvironmentManifest(Record):

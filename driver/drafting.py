@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from contracts.planning import conditions_of, effective_limits, planned_cases, resolve_agent, select_cases
-from contracts.suite.loading import load_suite
-
 from contracts.plan import Backend, ImageIdentity, Plan
+from contracts.planning import conditions_of, effective_limits, planned_cases, resolve_agent, select_cases
 from contracts.suite.case import Case
+from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
 from driver import clock
 from driver.agent_env import AgentEnv, resolve_agent_env

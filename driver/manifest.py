@@ -62,21 +62,7 @@ def manifest_of(  # noqa: PLR0913 - one argument for each source of facts
         host=_host(engine),
         source=source,
         not_enforced=tuple(not_enforced),
-        cases={
-            case.case_id: CaseConditions(
-                case_id=case.case_id,
-                dataset_revision=plan.conditions.dataset_revision,
-                prompt_revision=plan.conditions.prompt_revision,
-                policy_revision=plan.conditions.policy_revision,
-                tool_schema_revision=plan.conditions.tool_schema_revision,
-                model=plan.conditions.model,
-                temperature=plan.conditions.temperature,
-                seed=plan.conditions.seed,
-                clock=plan.conditions.clock,
-                case_digest=case.case_digest,
-            )
-            for case in plan.cases
-        },
+        cases={case.case_id: CaseConditions.of(plan.conditions, case) for case in plan.cases},
     )
 
 

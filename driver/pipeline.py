@@ -7,9 +7,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from ledger.grading import Grading, grade_run
-from ledger.results import exit_of
-
 from contracts import evidence
 from contracts.exits import Exit
 from contracts.manifest import SourceFacts
@@ -25,7 +22,9 @@ from driver.run_log import RunLog
 from driver.run_readme import run_readme
 from driver.seal import seal
 from driver.staging import keep_suite, staged
+from ledger.grading import Grading, grade_run
 from ledger.redaction import Redactor
+from ledger.results import exit_of
 from ledger.run_directory import RunDirectory
 
 

@@ -10,7 +10,7 @@ from contracts import evidence
 from contracts.attempt import AttemptRecord, TrajectoryCall
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.manifest import CaseConditions
-from contracts.plan import Plan, PlannedCase
+from contracts.plan import PlannedCase
 from contracts.record import Json
 from driver.shown_run import ShownRun, shown_run
 from ledger.case_results import case_result
@@ -65,7 +65,7 @@ def manifest_text(run: Path, *, case_id: str | None) -> str:
     """
     with shown_run(run) as shown:
         if case_id is not None:
-            manifest: Json = case_conditions(shown.plan, _planned(shown, case_id)).to_json()
+            manifest: Json = CaseConditions.of(shown.plan.conditions, _planned(shown, case_id)).to_json()
         else:
             path = shown.root / evidence.ENVIRONMENT
             whole = json.loads(path.read_bytes()) if path.is_file() else shown.plan.to_json()
@@ -77,23 +77,6 @@ def note_of(run: Path) -> str | None:
     """Says that a run is unsealed or altered, for stderr beside a manifest; raises as `shown_run` does."""
     with shown_run(run) as shown:
         return shown.note
-
-
-def case_conditions(plan: Plan, case: PlannedCase) -> CaseConditions:
-    """The flat manifest of one planned case."""
-    conditions = plan.conditions
-    return CaseConditions(
-        case_id=case.case_id,
-        dataset_revision=conditions.dataset_revision,
-        prompt_revision=conditions.prompt_revision,
-        policy_revision=conditions.policy_revision,
-        tool_schema_revision=conditions.tool_schema_revision,
-        model=conditions.model,
-        temperature=conditions.temperature,
-        seed=conditions.seed,
-        clock=conditions.clock,
-        case_digest=case.case_digest,
-    )
 
 
 def _note(shown: ShownRun) -> list[str]:

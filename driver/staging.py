@@ -11,10 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from contracts.suite.staging import stage_agent_view
-
 from contracts import evidence
 from contracts.canonical import digest_of_file
+from contracts.suite.staging import stage_agent_view
 from contracts.suite.suite import Suite
 from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory

@@ -85,10 +85,11 @@ def command(  # noqa: PLR0913 - one parameter for each flag
     from driver.agent_env import without_values  # noqa: PLC0415 - `--help` imports no work
     from driver.backends import choose_stack  # noqa: PLC0415 - as above
     from driver.interrupts import interruptible  # noqa: PLC0415 - as above
-    from driver.outcome_text import outcome_text  # noqa: PLC0415 - as above
     from driver.pipeline import run_suite  # noqa: PLC0415 - as above
     from driver.progress import progress_line  # noqa: PLC0415 - as above
     from driver.request import RunRequest  # noqa: PLC0415 - as above
+    from driver.screen import screen_of_stdout  # noqa: PLC0415 - as above
+    from ledger.summary import summary_text  # noqa: PLC0415 - as above
 
     request = RunRequest(
         suite=suite,
@@ -115,6 +116,6 @@ def command(  # noqa: PLR0913 - one parameter for each flag
             click.echo("SHARING: review before sharing: --capture payloads keeps bodies and texts", err=True)
         with progress_line() as progress:
             outcome = run_suite(request, stack=stack, host_env=os.environ, progress=progress.begin)
-    click.echo(outcome_text(outcome))
+    click.echo(summary_text(outcome.grading, run=str(outcome.path), screen=screen_of_stdout(os.environ)))
     click.echo(outcome.path)
     return int(outcome.exit_code)

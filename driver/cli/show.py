@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -14,11 +15,14 @@ import click
 def command(run: Path, *, case_id: str | None, manifest: bool) -> int:
     """Show RUN. An unsealed run is shown too, and said to be unsealed."""
     from driver import show  # noqa: PLC0415 - `--help` imports no work
+    from driver.screen import screen_of_stdout  # noqa: PLC0415 - as above
 
     if manifest:
+        if note := show.note_of(run):
+            click.echo(note, err=True)
         click.echo(show.manifest_text(run, case_id=case_id))
     elif case_id:
-        click.echo(show.case_text(run, case_id=case_id))
+        click.echo(show.case_text(run, case_id=case_id, screen=screen_of_stdout(os.environ)))
     else:
-        click.echo(show.summary_text(run))
+        click.echo(show.summary_text(run, screen=screen_of_stdout(os.environ)))
     return 0
