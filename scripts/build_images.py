@@ -7,6 +7,7 @@ import hashlib
 import os
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -97,10 +98,13 @@ def own_images(docker: Docker, *, base: OutsideImage) -> dict[str, str]:
         return {name: id_ for name, id_ in images.items() if id_}
     check_base(docker, base)
     machine = docker.machine()
-    return {
-        name: images[name] or build_image(docker, service=name, content=content, base=base, machine=machine)
-        for name, content in contents.items()
-    }
+
+    def built(service: str) -> str:
+        content = contents[service]
+        return images[service] or build_image(docker, service=service, content=content, base=base, machine=machine)
+
+    with ThreadPoolExecutor() as pool:  # one waits for the network while another compiles
+        return dict(zip(OWN_IMAGES, pool.map(built, OWN_IMAGES), strict=True))
 
 
 def check_base(docker: Docker, base: OutsideImage) -> None:
