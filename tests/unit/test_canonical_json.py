@@ -8,6 +8,7 @@ import pytest
 import rfc8785
 
 from contracts.canonical import canonical_json, digest_of_json
+from contracts.record import Json
 
 
 @pytest.mark.parametrize(
@@ -35,7 +36,7 @@ def test_numbers_that_no_reader_shares_are_refused(value: object) -> None:
 def test_the_quick_way_and_the_library_agree_on_random_values() -> None:
     draw = random.Random(1701)  # noqa: S311 - a fixed sequence of values
 
-    def value(depth: int) -> object:
+    def value(depth: int) -> Json:
         kind = draw.randrange(8 if depth else 6)
         if kind == 6:
             return [value(depth - 1) for _ in range(draw.randrange(4))]
