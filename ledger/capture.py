@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from contracts.attempt import AttemptRecord, Check, TrajectoryCall
+from contracts.attempt import AttemptRecord, Check, CheckType, TrajectoryCall
 from contracts.outcome import OutcomeClass
 from contracts.plan import Capture
 from contracts.record import Json
@@ -18,6 +18,10 @@ WHOLE_BYTES = 64 * 1024
 
 _FOREIGN_REASONS = frozenset({OutcomeClass.AGENT_ERROR, OutcomeClass.PROVIDER, OutcomeClass.JUDGE})
 """Classes whose reason may quote the agent, the model or the judge."""
+
+
+_QUOTING_CHECKS = frozenset({CheckType.STATE, CheckType.ASSERTION, CheckType.RELEVANCE})
+"""Types whose reason may quote a value or the judge; the others' are made of names, counts and limits."""
 
 
 def captured(value: Json, *, level: Capture) -> Json:
@@ -68,9 +72,8 @@ def capture_attempt(record: AttemptRecord, *, level: Capture) -> AttemptRecord:
 
 
 def _capture_check(check: Check, level: Capture) -> Check:
-    return check.model_copy(
-        update={"actual": captured(check.actual, level=level), "reason": captured(check.reason, level=level)}
-    )
+    reason = captured(check.reason, level=level) if check.type in _QUOTING_CHECKS else check.reason
+    return check.model_copy(update={"actual": captured(check.actual, level=level), "reason": reason})
 
 
 def _capture_call(call: TrajectoryCall, level: Capture) -> TrajectoryCall:

@@ -97,6 +97,13 @@ def test_a_name_that_the_suite_gave_stays_plain_whatever_its_length(told: Attemp
     assert capture_attempt(made, level="metadata").trajectory[0].tool == LONG
 
 
+def test_a_reason_made_of_names_and_counts_stays_plain(told: AttemptRecord) -> None:
+    order = told.checks[0].model_copy(update={"type": CheckType.TOOL_ORDER})
+    kept = capture_attempt(told.model_copy(update={"checks": (order,)}), level="metadata")
+    assert kept.checks[0].reason == LONG
+    assert kept.checks[0].actual == [_digest(LONG)]
+
+
 def test_payloads_keep_an_attempt_as_it_is(told: AttemptRecord) -> None:
     assert capture_attempt(told, level="payloads") == told
 
