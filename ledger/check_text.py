@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from contracts.attempt import Check
+from ledger.record_text import check_title
 from ledger.screen_text import screen_json, screen_text
 
 MOST_CHARS = 400
@@ -13,8 +14,7 @@ MOST_CHARS = 400
 
 def check_lines(check: Check, *, ascii_only: bool) -> Iterator[str]:
     """The check's verdict, then one indented line for each value that it has."""
-    name = check.name if check.name == check.type.value else f"{check.type.value} {check.name}"
-    yield "  " + screen_text(f"{name}: {check.outcome.value}", ascii_only=ascii_only)
+    yield "  " + screen_text(f"{check_title(check)}: {check.outcome.value}", ascii_only=ascii_only)
     if check.expected is not None:
         yield "    expected: " + cut_for_screen(screen_json(check.expected, ascii_only=ascii_only))
     if check.actual is not None:

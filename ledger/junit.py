@@ -14,7 +14,7 @@ from contracts.attempt import Check
 from contracts.outcome import Outcome
 from contracts.results import AttemptResult, CaseResult, Results
 from ledger.case_results import NO_ATTEMPT, is_not_run, last_tries
-from ledger.record_text import json_text
+from ledger.record_text import check_title, json_text
 
 SUITE_NAME = "labctl"
 """The name of the one testsuite and the class name of its testcases, the same in every run: CI pairs runs by it."""
@@ -85,7 +85,7 @@ def _result(case: CaseResult) -> Failure | Error | Skipped:
     attempt = next(attempt for attempt in last_tries(case.attempts) if attempt.outcome is case.outcome)
     checks = [check for check in attempt.checks if check.outcome is not Outcome.PASS]
     kind = attempt.outcome_class or (checks[0].type if checks else None)
-    named = [f"{check.type}: {check.name}" for check in checks]
+    named = [check_title(check) for check in checks]
     message = "; ".join(part for part in (attempt.reason, *named) if part) or attempt.outcome.value
     result_type = Skipped if is_not_run(case) else Failure if case.outcome is Outcome.FAIL else Error
     result = result_type(_clean(message), kind.value if kind else None)
@@ -95,7 +95,7 @@ def _result(case: CaseResult) -> Failure | Error | Skipped:
 
 
 def _check_text(check: Check) -> str:
-    lines = [f"{check.type}: {check.name}: {check.outcome}"]
+    lines = [f"{check_title(check)}: {check.outcome}"]
     lines += [f"  expected: {json_text(check.expected)}"] if check.expected is not None else []
     lines += [f"  actual: {json_text(check.actual)}"] if check.actual is not None else []
     lines += [f"  reason: {check.reason}"] if check.reason else []
