@@ -22,5 +22,15 @@ def main(argv: list[str]) -> int:
     return 2
 
 
+def _main() -> int:
+    try:
+        return main(sys.argv[1:])
+    except Exception:  # noqa: BLE001 - the one place where a bug becomes its exit status
+        import traceback  # noqa: PLC0415
+
+        traceback.print_exc()
+        return 70
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(_main())

@@ -88,8 +88,11 @@ class Execution:
             started=started,
         )
         retries = plan.conditions.limits.infrastructure_retries
-        schedule = Schedule(maker, emit=emit, lost=lambda: self.world.lost, retries=retries)
+        schedule = Schedule(maker, emit=emit, lost=self._lost, abandon=self.end, retries=retries)
         return schedule.run(plan_tasks(plan, self.suite), concurrency=plan.concurrency)
+
+    def _lost(self) -> str | None:
+        return self.world.lost or (self.host.lost if self.host is not None else None)
 
     def end(self) -> None:
         """End every agent now; attempts under way are lost."""

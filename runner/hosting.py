@@ -110,6 +110,11 @@ class AgentHost:
         self._reader = threading.Thread(target=self._read, name="agent_host reader", daemon=True)
         self._reader.start()
 
+    @property
+    def lost(self) -> str | None:
+        """Why no agent can be started any more; None while one can."""
+        return self._gone.reason if self._gone else None
+
     def await_hello(self, *, seconds: float) -> None:
         """Wait for the host's first line; raises LabError AGENT_HOST_MISSING."""
         if not self._hello.wait(seconds) or self._gone is not None:

@@ -47,7 +47,11 @@ def plan_tasks(plan: Plan, suite: Suite) -> Iterator[tuple[Task, ...]]:
 
 
 class Schedule:
-    """Runs groups of tasks on `concurrency` threads; `emit` gets every attempt as it is finished."""
+    """Runs groups of tasks on threads.
+
+    `emit` gets every attempt as it is finished, `lost` says why no further one can be made, and `abandon` ends those
+    that are under way when a thread fails.
+    """
 
     def __init__(
         self,
@@ -55,11 +59,13 @@ class Schedule:
         *,
         emit: Callable[[RunnerAttempt], None],
         lost: Callable[[], str | None],
+        abandon: Callable[[], None],
         retries: int,
     ) -> None:
         self._maker = maker
         self._emit = emit
         self._lost = lost
+        self._abandon = abandon
         self._retries = retries
         self._lock = threading.Lock()
         self._made = 0
@@ -81,6 +87,8 @@ class Schedule:
         with ThreadPoolExecutor(concurrency, thread_name_prefix="attempt") as pool:
             workers = [pool.submit(work) for _ in range(concurrency)]
             wait(workers, return_when=FIRST_EXCEPTION)
+            if broken.is_set():
+                self._abandon()
         for worker in workers:
             worker.result()
         return self._made

@@ -22,6 +22,8 @@ from runner.world import HIDDEN, Notify, WorldLostError, WorldRefusedError
 
 GRACE_S = 2.0
 """Between SIGTERM and SIGKILL."""
+CLAIMS_PER_CALL = 10
+"""Claims of bound tools are only shown; an agent that claims this many times what it may do is ended."""
 HOST_SLACK_S = 30.0
 """How much later than it must the host may say that an agent ended, before it counts as stuck."""
 
@@ -163,7 +165,7 @@ class _Following:
         new_calls = self._lines.calls[self._counted :]
         self._counted += len(new_calls)
         self._unbound += sum(call.tool not in self.assignment.bound_tools for call in new_calls)
-        if self._unbound > limits.tool_calls:
+        if self._unbound > limits.tool_calls or self._counted > CLAIMS_PER_CALL * (limits.tool_calls + 1):
             self._stop(passed_limit("tool_calls", limits=limits))
 
     def _hear(self, about: object) -> None:

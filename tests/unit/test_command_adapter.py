@@ -185,6 +185,15 @@ def test_events_of_unbound_tools_count_for_the_limit_and_those_of_bound_ones_do_
     assert (found.ending.kind, found.ending.limit) == (EndKind.LIMIT, "tool_calls")
 
 
+def test_a_flood_of_claims_of_bound_tools_is_ended_too() -> None:
+    claims = [out(json.dumps({**CALL, "name": "lookup_order"}) + "\n")] * 21
+    limits = Limits(tool_calls=1)
+
+    assert run(*claims[:20], ended(), tools=(LOOKUP,), limits=limits).ending.kind is EndKind.FINISHED
+    found = run(*claims, on_end=(ended("asked"),), tools=(LOOKUP,), limits=limits)
+    assert (found.ending.kind, found.ending.limit) == (EndKind.LIMIT, "tool_calls")
+
+
 @pytest.mark.parametrize(
     "events",
     [

@@ -90,6 +90,7 @@ def run(maker: ScriptedMaker, plan: Plan, *, retries: int = 0, lost_after: int |
         maker,
         emit=lambda attempt: finished.append(attempt.record),
         lost=lambda: "gone" if lost_after is not None and len(maker.made) >= lost_after else None,
+        abandon=lambda: None,
         retries=retries,
     )
     assert schedule.run(tasks_of(plan), concurrency=1) == len(finished)
@@ -156,12 +157,12 @@ def test_as_many_attempts_are_under_way_as_the_concurrency_allows() -> None:
             barrier.wait()
             return super().make(task)
 
-    schedule = Schedule(Waiting(), emit=lambda _: None, lost=lambda: None, retries=0)
+    schedule = Schedule(Waiting(), emit=lambda _: None, lost=lambda: None, abandon=lambda: None, retries=0)
 
     assert schedule.run(tasks_of(plan_of("a", "b", "c")), concurrency=3) == 3
 
 
-def test_an_exception_stops_the_other_threads_and_is_raised() -> None:
+def test_an_exception_stops_the_other_threads_abandons_what_is_under_way_and_is_raised() -> None:
     class Broken(ScriptedMaker):
         def make(self, task: Task) -> RunnerAttempt:
             if task.case.id == "b":
@@ -169,8 +170,12 @@ def test_an_exception_stops_the_other_threads_and_is_raised() -> None:
             return super().make(task)
 
     maker = Broken()
-    schedule = Schedule(maker, emit=lambda _: None, lost=lambda: None, retries=0)
+    abandoned: list[bool] = []
+    schedule = Schedule(
+        maker, emit=lambda _: None, lost=lambda: None, abandon=lambda: abandoned.append(True), retries=0
+    )
 
     with pytest.raises(BrokenPipeError):
         schedule.run(tasks_of(plan_of("a", "b", "c", "d")), concurrency=1)
     assert [case_id for case_id, *_ in maker.made] == ["a"]
+    assert abandoned == [True]
