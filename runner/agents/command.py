@@ -195,7 +195,7 @@ class _Following:
     def _own_end(self, ended: AgentEnded) -> Ending:
         lines = self._lines
         if lines.broken is not None:
-            return Ending(kind=EndKind.AGENT_ERROR, reason=f"it broke the protocol: {lines.broken}")
+            return Ending(kind=EndKind.AGENT_ERROR, reason=f"protocol broken, {lines.broken}")
         if lines.errors:
             is_providers = self.assignment.model_is_outside and all(kind == "provider" for kind in lines.errors)
             if is_providers:

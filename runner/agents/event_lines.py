@@ -70,7 +70,7 @@ class EventLines:
             take(self, event)
         except _MalformedError as trouble:
             self.log.add(line + "\n")
-            self.broken = self.broken or f"line {self._line} of its output: a {event['type']} event {trouble}"
+            self.broken = self.broken or f"output line {self._line}: {event['type']}, {trouble}"
 
 
 def _event(line: str) -> dict[str, Json] | None:
@@ -90,11 +90,11 @@ def _take_message(lines: EventLines, event: dict[str, Json]) -> None:
 def _take_call(lines: EventLines, event: dict[str, Json]) -> None:
     name, arguments, status = _text(event, "name"), event.get("arguments"), event.get("status")
     if len(name) > MAX_NAME:
-        raise _MalformedError(f"with a name of more than {MAX_NAME} characters")
+        raise _MalformedError("its name is too long")
     if not isinstance(arguments, dict):
-        raise _MalformedError("whose arguments are no object")
+        raise _MalformedError("its arguments are no object")
     if isinstance(status, bool) or not isinstance(status, int | str | None):
-        raise _MalformedError("whose status is neither a number nor a word")
+        raise _MalformedError("its status is no number or word")
     lines.calls.append(ToolEvent(tool=name, arguments=arguments, status=status))
 
 
@@ -109,7 +109,7 @@ def _take_usage(lines: EventLines, event: dict[str, Json]) -> None:
 def _take_error(lines: EventLines, event: dict[str, Json]) -> None:
     message, kind = _text(event, "message"), event.get("class")
     if kind not in {None, "provider"}:
-        raise _MalformedError("of an unknown class")
+        raise _MalformedError("its class is unknown")
     lines.errors.append(kind)
     lines.log.add(f"error: {message}\n")
 
@@ -120,7 +120,7 @@ _TAKERS = {"message": _take_message, "tool_call": _take_call, "usage": _take_usa
 def _text(event: dict[str, Json], key: str) -> str:
     value = event.get(key)
     if not isinstance(value, str):
-        raise _MalformedError(f"without a text in `{key}`")
+        raise _MalformedError(f"no text in `{key}`")
     return value
 
 
@@ -128,5 +128,5 @@ def _number(event: dict[str, Json], key: str, *, whole: bool) -> float:
     value: Json = event.get(key)
     is_number = isinstance(value, int) or (isinstance(value, float) and not whole and math.isfinite(value))
     if isinstance(value, bool) or not is_number or value < 0:
-        raise _MalformedError(f"without a number of 0 or more in `{key}`")
+        raise _MalformedError(f"no amount in `{key}`")
     return float(value) if not whole else value

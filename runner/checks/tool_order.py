@@ -15,7 +15,7 @@ def check_tool_order(case: Case, observed: Observed) -> Iterator[Check]:
         early = _first_early(observed.calls, first=first, then=then)
         reason = f"every {then} had an earlier {first}"
         if early is not None:
-            reason = f"call {early + 1} is {then}, and no {first} came before it"
+            reason = f"call {early + 1} is {then} without an earlier {first}"
         elif all(call.tool != then for call in observed.calls):
             reason = f"{then} was not called"
         yield verdict(

@@ -31,6 +31,6 @@ def _reason(unmatched: tuple[UnmatchedRequest, ...]) -> str:
         return "every request was answered by a route"
     first = unmatched[0]
     if first.nearest_route is None:
-        return f"{len(unmatched)} unmatched; no route is near the first one"
+        return f"{len(unmatched)} unmatched; no route is near"
     parts = [f"{miss.part} {miss.name}" if miss.name else miss.part for miss in first.misses]
-    return f"{len(unmatched)} unmatched; the first one missed route {first.nearest_route} by {', '.join(parts)}"
+    return f"{len(unmatched)} unmatched; nearest {first.nearest_route}, but for {', '.join(parts)}"

@@ -72,7 +72,7 @@ def test_prompt_v7_fails_exactly_the_case_that_it_breaks_and_the_check_says_why(
     assert (record.outcome, record.outcome_class) == (Outcome.FAIL, None)
     (failed,) = [check for check in record.checks if check.outcome is not Outcome.PASS]
     assert failed.name == "request_approval before issue_refund"
-    assert failed.reason == "call 3 is issue_refund, and no request_approval came before it"
+    assert failed.reason == "call 3 is issue_refund without an earlier request_approval"
 
 
 def test_journals_are_equal_at_any_concurrency_and_each_time(chat_runs: list[Ran], desk_runs: list[Ran]) -> None:

@@ -136,7 +136,7 @@ def test_the_unmatched_request_is_named_with_its_nearest_route(controls: Ran) ->
     (check,) = [check for check in controls.records["asks-for-what-is-not-there"].checks if check.outcome is FAILED]
 
     assert check.actual == ["GET /thingz/1"]
-    assert check.reason == "1 unmatched; the first one missed route lookup by path"
+    assert check.reason == "1 unmatched; nearest lookup, but for path"
 
 
 def test_the_secret_prefix_is_in_no_line_whatever_the_agent_prints_or_sends(controls: Ran) -> None:

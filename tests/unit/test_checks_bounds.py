@@ -104,7 +104,7 @@ def test_an_unmatched_request_is_what_the_case_says(mode: str, outcome: Outcome)
 
     assert found.outcome is outcome
     assert found.actual == ["GET /polici"]
-    assert found.reason == "1 unmatched; the first one missed route check-policy by path, query reason"
+    assert found.reason == "1 unmatched; nearest check-policy, but for path, query reason"
 
 
 def test_allowed_unmatched_requests_are_no_check_and_none_is_a_pass() -> None:

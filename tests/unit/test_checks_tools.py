@@ -81,7 +81,7 @@ def test_order_fails_when_first_comes_too_late() -> None:
     found = order(call_of("other"), call_of("pay"), call_of("ask"))
 
     assert found.outcome is Outcome.FAIL
-    assert found.reason == "call 2 is pay, and no ask came before it"
+    assert found.reason == "call 2 is pay without an earlier ask"
 
 
 def test_a_claimed_then_breaks_the_order() -> None:

@@ -113,7 +113,7 @@ def test_an_agent_that_prints_nothing_is_finished_and_said_nothing() -> None:
         ),
         (
             (out('{"type": "message"}\n'), ended()),
-            "it broke the protocol: line 1 of its output: a message event without a text in `text`",
+            "protocol broken, output line 1: message, no text in `text`",
         ),
         (
             (out('{"type": "error", "message": "x", "class": "provider"}'), ended()),

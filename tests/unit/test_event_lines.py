@@ -78,13 +78,13 @@ def test_everything_else_is_log_and_breaks_nothing(line: str) -> None:
 def test_a_known_type_with_malformed_fields_breaks_the_protocol(event: dict[str, Any]) -> None:
     found = read("log", event)
 
-    assert str(found.broken).startswith(f"line 2 of its output: a {event['type']} event ")
+    assert str(found.broken).startswith(f"output line 2: {event['type']}, ")
 
 
 def test_the_first_broken_line_is_named_and_quotes_nothing() -> None:
     found = read({"type": "message", "text": ["private"]}, {"type": "error"})
 
-    assert found.broken == "line 1 of its output: a message event without a text in `text`"
+    assert found.broken == "output line 1: message, no text in `text`"
 
 
 def test_more_keys_than_known_break_nothing() -> None:
