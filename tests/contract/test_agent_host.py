@@ -42,7 +42,7 @@ class Runner:
     """The runner's end of one agent_host; `mark` is in the environment of every agent, so that none can hide."""
 
     def __init__(self, work: Path, *, port: int | None = None) -> None:
-        self.work, self.mark = work, f"LAB_TEST_MARK={uuid.uuid4()}"
+        self.work, self.mark = work, str(uuid.uuid4())
         way = ["--stdio"] if port is None else ["--listen", str(port), "--host", "127.0.0.1"]
         signals = ["/bin/sh", "-c", 'trap "" INT USR1; exec "$@"', "sh"]  # as under nohup: no agent may inherit that
         self.process = subprocess.Popen(
@@ -73,8 +73,7 @@ class Runner:
         """Order an attempt that has plenty of everything but for the changes."""
         order: Message = {"op": "start", "id": name, "argv": argv, "env": {}, "stdin": "", "seconds": PATIENCE_S}
         order |= {"outputBytes": 1 << 20, "graceSeconds": 0.1} | changes
-        name_of_mark, _, value = self.mark.partition("=")
-        order["env"] = {name_of_mark: value, **order["env"]}
+        order["env"] = {"LAB_TEST_MARK": self.mark, "LAB_TEST_ATTEMPT": name, **order["env"]}
         self.write(json.dumps(order).encode() + b"\n")
 
     def end(self, name: str) -> None:
@@ -103,12 +102,13 @@ class Runner:
         pieces = [m for m in self.seen if m["op"] == "out" and m["id"] == name and m["stream"] == stream]
         return "".join(piece["text"] for piece in pieces)
 
-    def agents(self) -> list[int]:
-        """Every process with this runner's mark that is no zombie."""
+    def agents(self, name: str | None = None) -> list[int]:
+        """Every process of this runner's attempts, or of one of them, that is no zombie."""
+        wanted = {f"LAB_TEST_MARK={self.mark}".encode()} | ({f"LAB_TEST_ATTEMPT={name}".encode()} if name else set())
         found = []
         for environ in Path("/proc").glob("[0-9]*/environ"):
             try:
-                if self.mark.encode() in environ.read_bytes().split(b"\0"):
+                if wanted <= set(environ.read_bytes().split(b"\0")):
                     found.append(int(environ.parent.name))
             except (FileNotFoundError, ProcessLookupError, PermissionError):
                 continue
@@ -293,6 +293,7 @@ def test_an_agent_that_turns_on_its_warden_is_ended_and_the_others_go_on(runner:
     lost = runner.run(["/bin/sh", "-c", f"setsid sleep 60 & echo before; sleep 0.2; kill -{number} $PPID; sleep 60"])
     assert (lost["op"], lost["reason"], lost["exitCode"]) == ("ended", "supervisor-lost", None)
     assert runner.text("a") == "before\n"
+    assert runner.agents("a") == []
     other = runner.result("other")
     assert (other["reason"], other["strays"]) == ("exit", 0)
     assert runner.text("other") == "still here\n"
@@ -339,7 +340,6 @@ print(json.dumps({"env": dict(os.environ), "cwd": os.getcwd(), "mode": stat.S_IM
 """
     runner.run(python(code), env={"KEY": "a=b, c", "LC_CTYPE": "C.UTF-8"})
     seen = json.loads(runner.text("a"))
-    name, _, value = runner.mark.partition("=")
     home = seen["cwd"]
     assert seen["env"] == {
         "PATH": os.environ["PATH"],
@@ -347,7 +347,8 @@ print(json.dumps({"env": dict(os.environ), "cwd": os.getcwd(), "mode": stat.S_IM
         "TMPDIR": home,
         "KEY": "a=b, c",
         "LC_CTYPE": "C.UTF-8",
-        name: value,
+        "LAB_TEST_MARK": runner.mark,
+        "LAB_TEST_ATTEMPT": "a",
     }
     assert Path(home).parent == runner.work
     assert (seen["mode"], seen["files"], seen["fds"], seen["sid"]) == (0o700, [], ["0", "1", "2"], True)
@@ -384,6 +385,19 @@ def test_a_runner_that_reads_late_loses_no_line(runner: Runner) -> None:
         assert runner.result(name)["outputBytes"] == 1_000_000
         assert len(runner.text(name)) == 1_000_000
     assert runner.result("small")["exitCode"] == 0
+
+
+def test_an_agent_waits_for_a_runner_that_does_not_read(runner: Runner) -> None:
+    runner.may_read.clear()
+    runner.start("a", ["/bin/cat", "/dev/zero"], outputBytes=1 << 30)  # six bytes of JSON for each
+    time.sleep(0.8)
+    status = dict(line.split(":", 1) for line in Path(f"/proc/{runner.process.pid}/status").read_text().splitlines())
+    runner.end("a")
+    runner.may_read.set()
+    ended = runner.result("a")
+    assert ended["reason"] == "asked"
+    assert int(status["VmHWM"].split()[0]) < 32 * 1024
+    assert ended["outputBytes"] < 8 << 20
 
 
 def test_orders_may_come_in_pieces_and_together(runner: Runner) -> None:
@@ -434,8 +448,7 @@ def test_the_first_connection_is_served_and_the_second_refused(tmp_path: Path) -
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", port))
         order: Message = {"op": "start", "id": "a", "argv": ["/bin/sleep", "60"], "env": {}, "stdin": "x"}
-        name, _, value = runner.mark.partition("=")
-        order |= {"seconds": None, "outputBytes": 1, "graceSeconds": 1.0, "env": {name: value}}
+        order |= {"seconds": None, "outputBytes": 1, "graceSeconds": 1.0, "env": {"LAB_TEST_MARK": runner.mark}}
         connection.sendall(json.dumps(order).encode() + b"\n")
         assert json.loads(lines.readline())["op"] == "started"
         assert len(runner.agents()) == 1

@@ -108,6 +108,20 @@ def test_strays_are_those_that_had_to_be_killed() -> None:
     assert made.killed == 1
 
 
+def test_all_descendants_are_stopped_before_the_first_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    # killed one by one, a bomb at its process limit would refill each place that becomes free
+    walks = iter([[5, 6], [5, 6, 7], [5, 6, 7]])
+    has_children = iter([True, False])
+    sent: list[tuple[int, int]] = []
+    monkeypatch.setattr(agent_host, "descendants", lambda _keep: next(walks))
+    monkeypatch.setattr(agent_host, "send", lambda pid, number, **_: sent.append((number, pid)))
+    made = warden(limit_bytes=0)
+    monkeypatch.setattr(made, "_reap", lambda: next(has_children))
+    made._end_descendants()
+    assert sent[:3] == [(signal.SIGSTOP, 5), (signal.SIGSTOP, 6), (signal.SIGSTOP, 7)]
+    assert sorted(sent[3:]) == [(signal.SIGKILL, 5), (signal.SIGKILL, 6), (signal.SIGKILL, 7)]
+
+
 def test_a_tree_is_removed_and_what_its_links_lead_to_is_kept(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
     (kept / "inner").mkdir(parents=True)
