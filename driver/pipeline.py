@@ -50,6 +50,8 @@ def run_suite(
     draft = draft_run(request, backend=stack.backend, host_env=host_env)
     plan = with_images(draft.plan, stack.preflight(needs_agent=draft.plan.agent.adapter != "chat"))
     redactor = Redactor(draft.env.secrets)
+    for name in redactor.too_short:
+        warn(f"the value of {name} is too short to be taken out of the evidence")
     with staged(draft.suite) as stage, ThreadPoolExecutor(1, "source") as background:
         source = background.submit(source_of, draft.suite.root)
         run = RunDirectory.create(request.evidence, run_id=plan.run_id)
@@ -97,5 +99,6 @@ def _write_conclusions(  # noqa: PLR0913 - what a conclusion is drawn from
         suite_locks=[draft.suite.root / name for name in draft.suite.settings.lock_files],
     )
     run.write_record(evidence.ENVIRONMENT, redactor.redact_record(manifest))
-    run.write_whole(evidence.README, run_readme(plan, redacted=sorted(draft.env.secrets)).encode())
+    readme = run_readme(plan, redacted=redactor.names, not_redactable=redactor.too_short)
+    run.write_whole(evidence.README, readme.encode())
     return grading

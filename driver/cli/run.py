@@ -111,11 +111,15 @@ def command(  # noqa: PLR0913 - one parameter for each flag
     with interruptible():
         stack, why = choose_stack(backend)
         if why:
-            click.echo(why, err=True)
+            click.echo(f"labctl: {why}", err=True)
         if capture == "payloads":
-            click.echo("SHARING: review before sharing: --capture payloads keeps bodies and texts", err=True)
+            _warn("SHARING: review before sharing: --capture payloads keeps bodies and texts")
         with progress_line() as progress:
-            outcome = run_suite(request, stack=stack, host_env=os.environ, progress=progress.begin)
+            outcome = run_suite(request, stack=stack, host_env=os.environ, progress=progress.begin, warn=_warn)
     click.echo(summary_text(outcome.grading, run=str(outcome.path), screen=screen_of_stdout(os.environ)))
     click.echo(outcome.path)
     return int(outcome.exit_code)
+
+
+def _warn(text: str) -> None:
+    click.echo(f"labctl: warning: {text}", err=True)

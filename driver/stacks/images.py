@@ -12,7 +12,7 @@ from python_on_whales.exceptions import NoSuchImage
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.plan import ImageIdentity
 from driver.checkout import ROOT
-from driver.image_content import BASE_LABEL, CONTENT_LABEL, OWN_IMAGES, content_sha256
+from driver.image_content import BASE_LABEL, CONTENT_LABEL, OWN_IMAGES, RECIPE_LABEL, content_sha256, recipe_sha256
 from driver.stacks.engine import bounded
 
 ENV_FILE = ROOT / ".env"
@@ -25,6 +25,9 @@ VARIABLES = {
     "otel-collector": "OTELCOL_IMAGE",
 }
 """Compose service to the variable of .env that names its image."""
+
+RECIPES = {"fault-proxy": "toxiproxy", "otel-collector": "otelcol"}
+"""Compose service to the recipe of .ci/ that builds its image where no registry can be reached."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,8 @@ def _image_or_none(reference: str) -> _Inspected | None:
 
 def _is_current(service: str, image: _Inspected) -> bool:
     if service not in OWN_IMAGES:
-        return True
+        recipe = image.labels.get(RECIPE_LABEL)  # only an image that was built here has one
+        return recipe is None or recipe == recipe_sha256(ROOT, image=RECIPES[service])
     base = image.labels.get(BASE_LABEL, "")
     return image.labels.get(CONTENT_LABEL) == content_sha256(ROOT, service=service, base_content=base)
 
