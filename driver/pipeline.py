@@ -38,9 +38,14 @@ class RunOutcome:
 
 
 def run_suite(
-    request: RunRequest, *, stack: Stack, host_env: Mapping[str, str], progress: Callable[[Plan], Progress]
+    request: RunRequest,
+    *,
+    stack: Stack,
+    host_env: Mapping[str, str],
+    progress: Callable[[Plan], Progress],
+    warn: Callable[[str], None],
 ) -> RunOutcome:
-    """Run a suite once and seal the evidence.
+    """Run a suite once and seal the evidence; `warn` is told what a person should know but nothing stops.
 
     Raises:
         LabError: exit 2 or 4 before the first attempt, leaving nothing behind; exit 5 when evidence cannot be written.
