@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -90,7 +90,7 @@ class ResponseError(ValueError):
 
 def compile_response(response: Response) -> CompiledResponse:
     """The response ready to be sent; raises ResponseError or templates.TemplateError."""
-    headers = dict(_own_headers(response))
+    headers = own_headers(response.headers)
     has_json = "json_body" in response.model_fields_set
     template = compile_template(response.json_body) if has_json else None
     content_type, body = _plain_body(response)
@@ -126,10 +126,11 @@ def _plain_body(response: Response) -> tuple[str | None, bytes]:
     return None, b""
 
 
-def _own_headers(response: Response) -> Iterator[tuple[str, str]]:
-    for name, value in response.headers.items():
+def own_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers that a suite plans, by lower-case name; raises ResponseError for what HTTP does not allow there."""
+    for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
             raise ResponseError(f"header {name!r} has a character that HTTP does not allow")
         if name.lower() in _FRAMING:
-            raise ResponseError(f"header {name!r} belongs to the connection and not to a route")
-        yield name.lower(), value
+            raise ResponseError(f"header {name!r} belongs to the connection and not to an answer")
+    return {name.lower(): value for name, value in headers.items()}

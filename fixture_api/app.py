@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
-from fixture_api.world import World
+from fixture_api.world import World, pages_of
 
 
 def make_app(world: World) -> FastAPI:
     """The application below the data plane; it knows nothing of attempts."""
     app = FastAPI(title="labctl fixture API", openapi_url=None, docs_url=None, redoc_url=None)
+    pages = pages_of(world.revision, world.clock)
 
     @app.get("/health")
-    async def health() -> dict[str, str]:
-        return {"status": "ok", "revision": world.revision, "clock": world.clock.now}
+    async def health() -> dict[str, str | int]:
+        return pages["/health"]
 
     @app.get("/clock")
     async def clock() -> dict[str, str | int]:
-        return {"clock": world.clock.now, "timezone": world.clock.timezone, "epochSeconds": world.clock.epoch_s}
+        return pages["/clock"]
 
     return app

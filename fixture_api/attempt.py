@@ -11,8 +11,9 @@ from contracts.record import Json
 from fixture_api import journal, problems
 from fixture_api.answers import Answer, without_body
 from fixture_api.effects import EffectError, apply_effects
+from fixture_api.locations import Location
 from fixture_api.request import WorldRequest
-from fixture_api.routing import CompiledRoute, FoundRoute
+from fixture_api.routing import CompiledRoute, FoundRoute, first_holding
 from fixture_api.scripted_model import COMPLETIONS_PATH, MODELS_PATH, ScriptedModel, Situation
 from fixture_api.templates import Context, MissingReferenceError
 from fixture_api.tool_calls import ToolCall
@@ -25,18 +26,12 @@ Limit = Literal["tool_calls", "model_calls"]
 
 
 class Decision(NamedTuple):
-    """What a request is answered, and after how long."""
-
-    answer: Answer
-    delay_ms: int = 0
-
-
-class _Outcome(NamedTuple):
-    """A decision with what its row says about it."""
+    """What a request is answered, and what its row says about it."""
 
     answer: Answer
     route: str | None = None
     delay_ms: int = 0
+    """How long the answer waits."""
     unmatched: UnmatchedRequest | None = None
 
 
@@ -59,19 +54,37 @@ class Attempt:
         self._state: Json = case.state
         self._turns: dict[CompiledRoute, int] = {}
         self._served: list[journal.Served] = []
-        self._calls: dict[Limit, int] = {"tool_calls": 0, "model_calls": 0}
+        self._tool_requests = 0
+        self._model_requests = 0
         self._refused: set[Limit] = set()
         self._last_status: int | None = None
         self._suite_error: str | None = None
         self._model_error: str | None = None
 
-    def decide(self, request: WorldRequest) -> Decision:
+    def locate(self, method: str, raw_path: bytes) -> Location:
+        """What method and path mean here."""
+        return self._case.locations.at(method, raw_path)
+
+    def decide(self, location: Location, request: WorldRequest) -> Decision:
         """The answer to a request; state, counters and journal are as after it."""
-        if self._model is not None and (request.method, request.path) in _MODEL_REQUESTS:
+        path = request.target.path
+        if self._model is not None and (request.target.method, path) in _MODEL_REQUESTS:
             return self._decide_model(request, self._model)
-        if request.path == MCP_PATH:
+        if path == MCP_PATH:
             return Decision(problems.NO_MCP_YET)
-        return self._decide_world(request)
+        page = self._case.pages.get(path)
+        if page is not None and request.target.method in _READING and self._find(location, request) is None:
+            return Decision(page)  # not journaled: it tells of the lab, and nothing of the agent
+        call = location.call.read(request) if location.call is not None else None
+        most = self.opening.tool_call_limit
+        self._tool_requests += 1
+        if most is not None and self._tool_requests > most:
+            return self._refuse("tool_calls", request, problems.TOOL_CALL_LIMIT, call)
+        decision = self._decide_world(location, request)
+        if call is not None:
+            self._last_status = decision.answer.status
+        self._record(request, decision, Via.HTTP, call)
+        return decision
 
     def close(self) -> AttemptClosed:
         """Everything that judging needs; nothing is recorded after it."""
@@ -85,90 +98,80 @@ class Attempt:
             breached=self.breached,
         )
 
-    def _decide_world(self, request: WorldRequest) -> Decision:
-        call = self._case.tools.called_by(request)
-        if self._goes_over("tool_calls", self.opening.tool_call_limit):
-            return self._refuse(request, problems.TOOL_CALL_LIMIT, via=Via.HTTP, call=call)
-        outcome = self._outcome(request)
-        if call is not None:
-            self._last_status = outcome.answer.status
-        self._record(request, outcome, via=Via.HTTP, call=call)
-        return Decision(outcome.answer, outcome.delay_ms)
-
     def _decide_model(self, request: WorldRequest, model: ScriptedModel) -> Decision:
-        if self._goes_over("model_calls", self.opening.model_call_limit):
-            return self._refuse(request, problems.MODEL_CALL_LIMIT, via=Via.MODEL, call=None)
-        said = model.models() if request.path == MODELS_PATH else model.complete(request.body, self._situation())
+        most = self.opening.model_call_limit
+        self._model_requests += 1
+        if most is not None and self._model_requests > most:
+            return self._refuse("model_calls", request, problems.MODEL_CALL_LIMIT, None)
+        situation = Situation(case=self.opening.case, prompt=self.opening.prompt, last_status=self._last_status)
+        said = model.models() if request.target.path == MODELS_PATH else model.complete(request.body, situation)
         self._model_error = self._model_error or said.error
-        self._record(request, _Outcome(said.answer, said.route), via=Via.MODEL, call=None)
-        return Decision(said.answer)
+        decision = Decision(said.answer, said.route)
+        self._record(request, decision, Via.MODEL, None)
+        return decision
 
-    def _situation(self) -> Situation:
-        return Situation(case=self.opening.case, prompt=self.opening.prompt, last_status=self._last_status)
-
-    def _goes_over(self, limit: Limit, most: int | None) -> bool:
-        self._calls[limit] += 1
-        return most is not None and self._calls[limit] > most
-
-    def _refuse(self, request: WorldRequest, answer: Answer, *, via: Via, call: ToolCall | None) -> Decision:
-        limit: Limit = "model_calls" if via is Via.MODEL else "tool_calls"
+    def _refuse(self, limit: Limit, request: WorldRequest, answer: Answer, call: ToolCall | None) -> Decision:
+        decision = Decision(answer)
         if limit not in self._refused:
             # The first request over a limit is in the journal and decides the attempt. How many more an agent gets out
             # before it is ended is a race, and a flood of them would fill this process's memory.
             self._refused.add(limit)
             self.breached = self.breached or limit
             self.ended.set()
-            self._record(request, _Outcome(answer), via=via, call=call)
+            self._record(request, decision, Via.MODEL if limit == "model_calls" else Via.HTTP, call)
         if call is not None:
             self._last_status = answer.status
-        return Decision(answer)
+        return decision
 
-    def _record(self, request: WorldRequest, outcome: _Outcome, *, via: Via, call: ToolCall | None) -> None:
-        answer = outcome.answer
+    def _record(self, request: WorldRequest, decision: Decision, via: Via, call: ToolCall | None) -> None:
+        answer = decision.answer
+        target = request.target
+        body = answer.body if len(answer.body) <= journal.MAX_TEXT_BYTES else journal.cut_body(answer.body)
         self._served.append(
             journal.Served(
-                method=request.method,
-                path=request.path,
-                request_digest=request.digest,
-                route=outcome.route,
-                tool=call.tool if call else None,
-                via=via,
-                status=answer.status,
-                response_digest=answer.digest,
-                delay_ms=outcome.delay_ms,
-                arguments=call.arguments if call else None,
-                body=journal.kept_body(answer.body),
-                unmatched=outcome.unmatched,
+                target.method,
+                target.path,
+                request.digest,
+                decision.route,
+                call,
+                via,
+                answer.status,
+                answer.digest,
+                decision.delay_ms,
+                body,
+                decision.unmatched,
             )
         )
 
-    def _outcome(self, request: WorldRequest) -> _Outcome:
-        found = self._find(request.method, request)
+    def _decide_world(self, location: Location, request: WorldRequest) -> Decision:
+        found = self._find(location, request)
         if found is not None:
             return self._serve(found, request, is_head_of_get=False)
-        if request.method == "HEAD":
-            found = self._find("GET", request)
+        if request.target.method == "HEAD":
+            of_get = self._case.routes.fitting("GET", request.target.segments)
+            found = self._find(location._replace(target=request.target._replace(method="GET"), routes=of_get), request)
             if found is not None:
                 return self._serve(found, request, is_head_of_get=True)
-        routes = (route for table in self._case.tables for route in table.routes)
-        unmatched, answer = explain(request, routes)
-        return _Outcome(answer, unmatched=unmatched)
+        own = self._case.own_routes.routes if self._case.own_routes else ()
+        unmatched, answer = explain(request, [*own, *self._case.routes.routes])
+        return Decision(answer, unmatched=unmatched)
 
-    def _find(self, method: str, request: WorldRequest) -> FoundRoute | None:
-        for table in self._case.tables:
-            found = table.find(method, request)
+    def _find(self, location: Location, request: WorldRequest) -> FoundRoute | None:
+        if self._case.own_routes is not None:
+            own = self._case.own_routes.fitting(location.target.method, location.target.segments)
+            found = first_holding(own, request)
             if found is not None:
                 return found
-        return None
+        return first_holding(location.routes, request)
 
-    def _serve(self, found: FoundRoute, request: WorldRequest, *, is_head_of_get: bool) -> _Outcome:
+    def _serve(self, found: FoundRoute, request: WorldRequest, *, is_head_of_get: bool) -> Decision:
         """The route's answer; a route without a response of its own for HEAD answers it as GET, but nothing moves."""
         route = found.route
         turn = self._turns.get(route, 0)
         response = route.responses[min(turn, len(route.responses) - 1)]
         if response.fixed is not None and not route.effects and not is_head_of_get:
             self._turns[route] = turn + 1
-            return _Outcome(response.fixed, route.route_id, response.delay_ms)
+            return Decision(response.fixed, route.route_id, response.delay_ms)
         context = Context(self._state, found.params_of(request), request.query, request.body)
         try:
             if route.effects and not is_head_of_get:
@@ -177,16 +180,17 @@ class Attempt:
         except (EffectError, MissingReferenceError, ValueError) as error:
             return self._broken(route, error)
         if is_head_of_get:
-            return _Outcome(without_body(answer, response.head), route.route_id, response.delay_ms)
+            return Decision(without_body(answer, response.head), route.route_id, response.delay_ms)
         # Only now: a request that fails half-way leaves the world as it was.
         self._state = context.state
         self._turns[route] = turn + 1
-        return _Outcome(answer, route.route_id, response.delay_ms)
+        return Decision(answer, route.route_id, response.delay_ms)
 
-    def _broken(self, route: CompiledRoute, error: Exception) -> _Outcome:
+    def _broken(self, route: CompiledRoute, error: Exception) -> Decision:
         reason = f"route {route.route_id}: {error}"
         self._suite_error = self._suite_error or reason
-        return _Outcome(problems.suite_broken(reason), route.route_id)
+        return Decision(problems.suite_broken(reason), route.route_id)
 
 
+_READING = ("GET", "HEAD")
 _MODEL_REQUESTS = frozenset({("POST", COMPLETIONS_PATH), ("GET", MODELS_PATH)})

@@ -11,6 +11,7 @@ from contracts.control import AttemptBreach, AttemptKey, AttemptOpened, AttemptO
 from contracts.record import Record
 from fixture_api.attempts import AlreadyOpenError, Attempts, UnknownNameError
 from fixture_api.problems import MEDIA_TYPE, problem
+from fixture_api.world import pages_of
 
 
 def make_control_app(attempts: Attempts) -> FastAPI:
@@ -28,10 +29,11 @@ def make_control_app(attempts: Attempts) -> FastAPI:
 
 def _make_router(attempts: Attempts) -> APIRouter:
     router = APIRouter()
+    health_page = pages_of(attempts.world.revision, attempts.world.clock)["/health"]
 
     @router.get("/health")
-    async def health() -> dict[str, str]:
-        return {"status": "ok", "revision": attempts.world.revision, "clock": attempts.world.clock.now}
+    async def health() -> dict[str, str | int]:
+        return health_page
 
     @router.post("/attempts")
     async def open_attempt(request: Request) -> Response:

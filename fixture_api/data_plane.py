@@ -67,17 +67,12 @@ class DataPlane:
         if attempt.closed:
             await _send(problems.UNKNOWN_PREFIX, send)
             return
-        request = read_request(
-            method=scope["method"],
-            raw_path=path,
-            query_string=scope["query_string"],
-            headers=scope["headers"],
-            body=body,
-        )
-        answer, delay_ms = attempt.decide(request)
-        if delay_ms:
-            await asyncio.sleep(delay_ms / 1000)
-        await _send(answer, send)
+        location = attempt.locate(scope["method"], path)
+        request = read_request(location.target, query_string=scope["query_string"], headers=scope["headers"], body=body)
+        decision = attempt.decide(location, request)
+        if decision.delay_ms:
+            await asyncio.sleep(decision.delay_ms / 1000)
+        await _send(decision.answer, send)
 
     def _select(self, raw_path: bytes, headers: list[tuple[bytes, bytes]]) -> tuple[Attempt, bytes] | Answer:
         named = [value for name, value in headers if name == b"x-eval-case"]

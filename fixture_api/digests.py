@@ -46,27 +46,30 @@ def sha256_hex(content: bytes) -> str:
 EMPTY_SHA256 = sha256_hex(b"")
 
 
-def request_digest(  # noqa: PLR0913 - the parts that CONTRACT §5 names
-    *,
-    method: str,
-    path: str,
-    query: Sequence[tuple[str, str]],
-    media_type: str | None,
-    canonical_body: str | None,
-    body: bytes,
-) -> str:
-    """`sha256:…` over `{method, path, query, mediaType, json}`, or `bodySha256` for `json` where the body is no JSON.
+def digested_target(method: str, path: str) -> str:
+    """Method and decoded path as they stand in the text of a request digest."""
+    return f'"method":{encode_basestring(method)},"path":{encode_basestring(path)}'
 
-    `path` is decoded and without prefix, `query` sorted by key and value, `mediaType` lower-case without parameters
-    or null. The text is put together in the order of RFC 8785 instead of being sorted again for each request.
+
+def digested_media_type(media_type: str | None) -> str:
+    """The media type as it stands in the text of a request digest."""
+    return '"mediaType":' + ("null" if media_type is None else encode_basestring(media_type))
+
+
+def request_digest(
+    *, target: str, query: Sequence[tuple[str, str]], media_type: str, canonical_body: str | None, body: bytes
+) -> str:
+    """`sha256:…` over `{mediaType, method, path, query, json}`, with `bodySha256` for `json` where the body is no JSON.
+
+    `target` and `media_type` come from the two functions above; `query` is sorted by key and value. The text is put
+    together in the order of RFC 8785 instead of being sorted again for each request.
     """
     if canonical_body is None:
         head = f'"bodySha256":"{sha256_hex(body) if body else EMPTY_SHA256}"'
     else:
         head = f'"json":{canonical_body}'
-    media = "null" if media_type is None else encode_basestring(media_type)
     pairs = "".join(_encode(query, 0)) if query else "[]"
-    text = f'{{{head},"mediaType":{media},"method":"{method}","path":{encode_basestring(path)},"query":{pairs}}}'
+    text = f'{{{head},{media_type},{target},"query":{pairs}}}'
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 

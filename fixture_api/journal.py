@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from contracts.control import ServedRequest, UnmatchedRequest
 from contracts.journal import JournalRow, Via
-from contracts.record import Json
+from fixture_api.tool_calls import ToolCall
 
 MAX_TEXT_BYTES = 64 * 1024
 """As much of a body as a row carries to the judge; the digest is always over the whole."""
@@ -22,21 +22,18 @@ class Served(NamedTuple):
     path: str
     request_digest: str
     route: str | None
-    tool: str | None
+    call: ToolCall | None
     via: Via
     status: int
     response_digest: str
     delay_ms: int
-    arguments: Json
     body: bytes
-    """What was sent, as `kept_body` leaves it."""
+    """What was sent; longer ones as `cut_body` leaves them."""
     unmatched: UnmatchedRequest | None
 
 
-def kept_body(body: bytes) -> bytes:
-    """As much of a body as a row keeps, cut between two characters; bytes that are no UTF-8 stay no UTF-8."""
-    if len(body) <= MAX_TEXT_BYTES:
-        return body
+def cut_body(body: bytes) -> bytes:
+    """As much of a long body as a row keeps, cut between two characters; bytes that are no UTF-8 stay no UTF-8."""
     try:
         body.decode()
     except UnicodeDecodeError:
@@ -62,7 +59,7 @@ def records(served: list[Served], *, case: str, attempt: int) -> Iterator[Served
             path=one.path,
             request_digest=one.request_digest,
             route=one.route,
-            tool=one.tool,
+            tool=one.call.tool if one.call else None,
             via=one.via,
             status=one.status,
             response_digest=one.response_digest,
@@ -70,4 +67,5 @@ def records(served: list[Served], *, case: str, attempt: int) -> Iterator[Served
             delay_ms=one.delay_ms,
         )
         text = _text_of(one.body)
-        yield ServedRequest(row=row, arguments=one.arguments, response_text=text, unmatched=one.unmatched)
+        arguments = one.call.arguments if one.call else None
+        yield ServedRequest(row=row, arguments=arguments, response_text=text, unmatched=one.unmatched)

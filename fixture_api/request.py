@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from contracts.record import Json
-from fixture_api.digests import canonical_text, request_digest
+from fixture_api.digests import canonical_text, digested_media_type, digested_target, request_digest
 
 MAX_JSON_DEPTH = 100
 """Deeper bodies are bytes to the lab: reading them recursively is what a hostile agent would hope for."""
@@ -27,14 +27,22 @@ class Absent:
 ABSENT: Final = Absent()
 
 
-class WorldRequest(NamedTuple):
-    """One request; a tuple because the hot path makes one each time."""
+class Target(NamedTuple):
+    """Method and path, without prefix."""
 
     method: str
     path: str
-    """Decoded, without prefix, beginning with a slash."""
+    """Decoded, beginning with a slash."""
     segments: list[str]
     """The parts between slashes, each decoded by itself: an encoded slash stays inside its segment."""
+    digested: str
+    """Both as they stand in the text of a request digest."""
+
+
+class WorldRequest(NamedTuple):
+    """One request; a tuple because the hot path makes one each time."""
+
+    target: Target
     query: list[tuple[str, str]]
     """Decoded pairs in the order in which they came."""
     headers: list[tuple[bytes, bytes]]
@@ -46,27 +54,31 @@ class WorldRequest(NamedTuple):
     digest: str
 
 
-def read_request(
-    *, method: str, raw_path: bytes, query_string: bytes, headers: list[tuple[bytes, bytes]], body: bytes
-) -> WorldRequest:
-    """Reads what came over the wire; whatever is in there, this does not raise."""
+def read_target(method: str, raw_path: bytes) -> Target:
+    """Method and path as they came over the wire; whatever is in them, this does not raise."""
     path = raw_path.decode("latin-1") or "/"
     segments = path.split("/")[1:]
     if "%" in path:
         segments = [unquote(segment) for segment in segments]
         path = unquote(path)
+    return Target(method, path, segments, digested_target(method, path))
+
+
+def read_request(
+    target: Target, *, query_string: bytes, headers: list[tuple[bytes, bytes]], body: bytes
+) -> WorldRequest:
+    """Reads what came over the wire; whatever is in there, this does not raise."""
     query = read_query(query_string) if query_string else []
-    media_type, holds_json = media_type_of(headers)
-    value, canonical = read_json(body) if body and holds_json else (ABSENT, None)
+    media_type = media_type_of(headers)
+    value, canonical = read_json(body) if body and media_type.is_json else (ABSENT, None)
     digest = request_digest(
-        method=method,
-        path=path,
+        target=target.digested,
         query=sorted(query) if query else query,
-        media_type=media_type,
+        media_type=media_type.digested,
         canonical_body=canonical,
         body=body,
     )
-    return WorldRequest(method, path, segments, query, headers, value, bool(body), digest)
+    return WorldRequest(target, query, headers, value, bool(body), digest)
 
 
 def read_query(query_string: bytes) -> list[tuple[str, str]]:
@@ -78,18 +90,29 @@ def read_query(query_string: bytes) -> list[tuple[str, str]]:
         return [("", text)]  # more fields than any tool has: kept as one, so that the digest still tells them apart
 
 
-def media_type_of(headers: list[tuple[bytes, bytes]]) -> tuple[str | None, bool]:
-    """The media type, lower-case and without parameters, and whether it is JSON; None without the header."""
+class MediaType(NamedTuple):
+    """A media type, lower-case and without parameters."""
+
+    is_json: bool
+    digested: str
+    """As it stands in the text of a request digest."""
+
+
+_NO_MEDIA_TYPE = MediaType(is_json=False, digested=digested_media_type(None))
+
+
+def media_type_of(headers: list[tuple[bytes, bytes]]) -> MediaType:
+    """The media type of a body."""
     for name, value in headers:
         if name == b"content-type":
             return _media_type(value)
-    return None, False
+    return _NO_MEDIA_TYPE
 
 
 @lru_cache(maxsize=64)  # agents use a handful, and a hostile one cannot fill more
-def _media_type(value: bytes) -> tuple[str, bool]:
-    media_type = value.partition(b";")[0].strip().decode("latin-1").lower()
-    return media_type, media_type == "application/json" or media_type.endswith("+json")
+def _media_type(value: bytes) -> MediaType:
+    name = value.partition(b";")[0].strip().decode("latin-1").lower()
+    return MediaType(name == "application/json" or name.endswith("+json"), digested_media_type(name))
 
 
 class _JsonReader:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import ItemsView, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
@@ -11,7 +11,7 @@ from contracts.suite.route import Match, Route
 from contracts.suite.route_order import has_json, order_key, same_json
 from fixture_api.answers import CompiledResponse, compile_response
 from fixture_api.effects import CompiledEffect, compile_effect
-from fixture_api.paths import PathTable, PathTemplate
+from fixture_api.paths import Entry, PathTable, PathTemplate
 from fixture_api.request import ABSENT, WorldRequest
 
 K = TypeVar("K")
@@ -27,10 +27,15 @@ class CompiledMatch:
     """Lower-case names."""
     body: Json
     """A JSON value of which the body must hold everything; ABSENT: any body."""
+    texts: ItemsView[str, str] | None
+    """The members of `body` where all of them are strings: the usual case, and much quicker to look for."""
 
     def holds(self, request: WorldRequest) -> bool:
         """True when the request has all of them; of a repeated key or header, its first value counts."""
-        if self.body is not ABSENT and not json_holds(request.body, self.body):
+        if self.texts is not None:
+            if not (isinstance(request.body, dict) and self.texts <= request.body.items()):
+                return False
+        elif self.body is not ABSENT and not json_holds(request.body, self.body):
             return False
         if self.query and not all(first_value(request.query, name) == value for name, value in self.query):
             return False
@@ -58,7 +63,7 @@ class FoundRoute(NamedTuple):
 
     def params_of(self, request: WorldRequest) -> dict[str, str]:
         """The values of the path's parameters."""
-        return {name: request.segments[place] for place, name in self.template.params}
+        return {name: request.target.segments[place] for place, name in self.template.params}
 
 
 class RouteTable:
@@ -68,13 +73,18 @@ class RouteTable:
         self.routes = tuple(routes)
         self._paths = PathTable((route.method, route.path, route) for route in self.routes)
 
-    def find(self, method: str, request: WorldRequest) -> FoundRoute | None:
-        """The most preferred route whose every part fits; None when there is none."""
-        for entry in self._paths.fitting(method, request.segments):
-            match = entry.value.match
-            if match is None or match.holds(request):
-                return FoundRoute(entry.value, entry.template)
-        return None
+    def fitting(self, method: str, segments: list[str]) -> list[Entry[CompiledRoute]]:
+        """The routes whose method and path fit, most preferred first."""
+        return self._paths.fitting(method, segments)
+
+
+def first_holding(entries: list[Entry[CompiledRoute]], request: WorldRequest) -> FoundRoute | None:
+    """The first of the routes whose every other part fits as well."""
+    for entry in entries:
+        match = entry.value.match
+        if match is None or match.holds(request):
+            return FoundRoute(entry.value, entry.template)
+    return None
 
 
 def first_value(pairs: list[tuple[K, V]], key: K) -> V | None:
@@ -114,10 +124,13 @@ def compile_routes(routes: Iterable[Route]) -> RouteTable:
 def _compile_match(match: Match) -> CompiledMatch | None:
     if not (match.query or match.headers or has_json(match)):
         return None
+    body: Json = match.json_body if has_json(match) else ABSENT
+    has_only_texts = isinstance(body, dict) and all(isinstance(value, str) for value in body.values())
     return CompiledMatch(
         query=tuple(match.query.items()),
         headers=tuple(
             (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in match.headers.items()
         ),
-        body=match.json_body if has_json(match) else ABSENT,
+        body=body,
+        texts=body.items() if has_only_texts else None,
     )

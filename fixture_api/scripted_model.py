@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from contracts.record import Json
 from contracts.suite.scripted_model import ModelFile, Reply, Rule, ScriptedError, When
-from fixture_api.answers import Answer, json_bytes, make_answer, make_head
+from fixture_api.answers import Answer, json_bytes, make_answer, make_head, own_headers
 from fixture_api.clock import FixedClock
 from fixture_api.conversation import BadConversationError, Conversation, read_conversation
 from fixture_api.problems import problem
@@ -47,13 +47,15 @@ class _CompiledRule(NamedTuple):
     when: When
     text: re.Pattern[str] | None
     reply: Reply
+    error: Answer | None
+    """The planned error, ready to be sent."""
 
 
 class ScriptedModel:
     """One file of models/, compiled once; it keeps nothing between requests."""
 
     def __init__(self, name: str, file: ModelFile, clock: FixedClock) -> None:
-        """Raises ValueError for a `text` that is no regular expression."""
+        """Raises ValueError for a `text` that is no regular expression and for a reply that cannot be sent."""
         self.name = name
         self._created = clock.epoch_s
         self._rules = tuple(_compile(rule) for rule in file.rules)
@@ -75,12 +77,11 @@ class ScriptedModel:
             return refused
         for index, rule in enumerate(self._rules):
             if not any(_misses(rule, conversation, situation)):
-                return ModelAnswer(self._answer(rule.reply, conversation, situation), f"model:{self.name}#{index}")
+                answer = rule.error or self._answer(rule.reply, conversation, situation)
+                return ModelAnswer(answer, f"model:{self.name}#{index}")
         return self._no_rule(conversation, situation)
 
     def _answer(self, reply: Reply, conversation: Conversation, situation: Situation) -> Answer:
-        if reply.error:
-            return _planned_error(reply.error)
         completion: dict[str, Json] = {
             "id": _completion_id(conversation, situation),
             "object": "chat.completion",
@@ -121,7 +122,9 @@ def _compile(rule: Rule) -> _CompiledRule:
         text = re.compile(rule.when.text) if rule.when.text is not None else None
     except re.error as error:
         raise ValueError(f"when.text {rule.when.text!r} is no regular expression: {error}") from error
-    return _CompiledRule(rule.when, text, rule.reply)
+    json_bytes(_choice(rule.reply, turn=1))  # what could not be sent is found now
+    planned = _planned_error(rule.reply.error) if rule.reply.error else None
+    return _CompiledRule(rule.when, text, rule.reply, planned)
 
 
 def _misses(rule: _CompiledRule, conversation: Conversation, situation: Situation) -> Iterator[str]:
@@ -168,7 +171,7 @@ def _completion_id(conversation: Conversation, situation: Situation) -> str:
 
 
 def _planned_error(error: ScriptedError) -> Answer:
-    headers = {"content-type": "application/json"} | {name.lower(): value for name, value in error.headers.items()}
+    headers = {"content-type": "application/json"} | own_headers(error.headers)
     kind = "rate_limit_error" if error.status == HTTPStatus.TOO_MANY_REQUESTS else "api_error"
     message = {"message": f"planned error {error.status}", "type": kind, "param": None, "code": None}
     return make_answer(make_head(error.status, headers), json_bytes({"error": message}))

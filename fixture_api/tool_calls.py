@@ -34,6 +34,25 @@ class BoundTool:
     """Of the arguments whose texts stand for something else."""
 
 
+class BoundCall(NamedTuple):
+    """As much of a call as method and path tell."""
+
+    tool: BoundTool
+    named: dict[str, Json]
+    """The arguments that are parameters of the path."""
+
+    def read(self, request: WorldRequest) -> ToolCall:
+        """The whole call."""
+        return ToolCall(self.tool.name, self._arguments(request))
+
+    def _arguments(self, request: WorldRequest) -> Json:
+        if request.target.method in QUERY_METHODS:
+            return self.named | _query_arguments(self.tool, request.query) if request.query else dict(self.named)
+        if request.body is ABSENT:
+            return None if request.has_body else dict(self.named)
+        return request.body | self.named if isinstance(request.body, dict) else None
+
+
 class ToolTable:
     """The bound tools by method and path; of two that fit, the one whose path has literals further left is called."""
 
@@ -46,28 +65,17 @@ class ToolTable:
         bound.sort(key=lambda row: [is_param(segment) for segment in path_segments(row[1])])
         self._paths = PathTable(bound)
 
-    def called_by(self, request: WorldRequest) -> ToolCall | None:
-        """The call that the request is; None when no tool is bound to its method and path."""
-        for entry in self._paths.fitting(request.method, request.segments):
+    def at(self, method: str, segments: list[str]) -> BoundCall | None:
+        """The call that any request to this method and path is; None when no tool is bound to them."""
+        for entry in self._paths.fitting(method, segments):
             tool = entry.value
-            named = {name: request.segments[place] for place, name in entry.template.params}
-            if tool.types:
-                named = {name: _coerced(tool, name, text) for name, text in named.items()}
-            return ToolCall(tool.name, _arguments(tool, request, named))
+            return BoundCall(tool, {name: _coerced(tool, name, segments[at]) for at, name in entry.template.params})
         return None
 
 
 def _coerced(tool: BoundTool, name: str, text: str) -> Json:
     known = tool.types.get(name)
     return text if known is None else known.read(text)
-
-
-def _arguments(tool: BoundTool, request: WorldRequest, named: dict[str, Json]) -> Json:
-    if request.method in QUERY_METHODS:
-        return named | _query_arguments(tool, request.query) if request.query else named
-    if request.body is ABSENT:
-        return None if request.has_body else named
-    return request.body | named if isinstance(request.body, dict) else None
 
 
 def _query_arguments(tool: BoundTool, query: list[tuple[str, str]]) -> dict[str, Json]:

@@ -28,9 +28,12 @@ def explain(request: WorldRequest, routes: Iterable[CompiledRoute]) -> tuple[Unm
     near = _nearest(request, routes)
     misses = tuple(misses_of(request, near)) if near else ()
     record = UnmatchedRequest(
-        method=request.method, path=request.path, nearest_route=near.route_id if near else None, misses=misses
+        method=request.target.method,
+        path=request.target.path,
+        nearest_route=near.route_id if near else None,
+        misses=misses,
     )
-    detail = f"No route answers {request.method} {request.path}."
+    detail = f"No route answers {request.target.method} {request.target.path}."
     if near:
         detail += f" The nearest is {near.route_id} ({near.method} {near.path}): " + "; ".join(map(_sentence, misses))
     nearest_route = {"id": near.route_id, "method": near.method, "path": near.path} if near else None
@@ -39,8 +42,8 @@ def explain(request: WorldRequest, routes: Iterable[CompiledRoute]) -> tuple[Unm
         HTTPStatus.NOT_FOUND,
         "No route matches",
         detail,
-        method=request.method,
-        path=request.path,
+        method=request.target.method,
+        path=request.target.path,
         nearestRoute=nearest_route,
         misses=shown,
     )
@@ -50,11 +53,11 @@ def _nearest(request: WorldRequest, routes: Iterable[CompiledRoute]) -> Compiled
     best: tuple[float, bool, int] | None = None
     nearest = None
     for route in routes:
-        distance = path_distance(request.segments, path_segments(route.path))
-        if distance >= max(len(request.segments), 1) or (best and distance > best[0]):
+        distance = path_distance(request.target.segments, path_segments(route.path))
+        if distance >= max(len(request.target.segments), 1) or (best and distance > best[0]):
             continue
         other_parts = len(list(_match_misses(request, route.match))) if route.match else 0
-        score = (distance, route.method != request.method, other_parts)
+        score = (distance, route.method != request.target.method, other_parts)
         if best is None or score < best:
             best, nearest = score, route
     return nearest
@@ -62,7 +65,9 @@ def _nearest(request: WorldRequest, routes: Iterable[CompiledRoute]) -> Compiled
 
 def path_distance(found: Sequence[str], expected: Sequence[str]) -> float:
     """How far a path is from a template: 1 for each segment that differs, a half for one that is nearly right."""
-    return sum(_segment_distance(one, other) for one, other in zip_longest(found, expected))
+    # Cut, so that what is remembered of a hostile request stays small.
+    shown = [segment[:_MAX_SHOWN] for segment in found]
+    return sum(_segment_distance(one, other) for one, other in zip_longest(shown, expected))
 
 
 @lru_cache(maxsize=4096)  # a suite's routes repeat a few words
@@ -71,16 +76,16 @@ def _segment_distance(found: str | None, expected: str | None) -> float:
         return 1
     if found == expected or (found and is_param(expected)):
         return 0
-    alike = SequenceMatcher(None, found[:_MAX_SHOWN], expected[:_MAX_SHOWN]).quick_ratio() >= _ALIKE
+    alike = SequenceMatcher(None, found, expected).quick_ratio() >= _ALIKE
     return 0.5 if alike else 1
 
 
 def misses_of(request: WorldRequest, route: CompiledRoute) -> Iterator[RequestMiss]:
     """Every part of the request that the route does not take; `found` is None for what is not there."""
-    if request.method != route.method:
-        yield RequestMiss(part="method", expected=route.method, found=request.method)
-    if path_distance(request.segments, path_segments(route.path)):
-        yield RequestMiss(part="path", expected=route.path, found=request.path)
+    if request.target.method != route.method:
+        yield RequestMiss(part="method", expected=route.method, found=request.target.method)
+    if path_distance(request.target.segments, path_segments(route.path)):
+        yield RequestMiss(part="path", expected=route.path, found=request.target.path)
     if route.match:
         yield from _match_misses(request, route.match)
 

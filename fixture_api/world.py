@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TypeVar
 
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.record import Json
 from contracts.suite.case import Case
 from contracts.suite.suite import Suite
+from fixture_api.answers import Answer, json_bytes, make_answer, make_head
 from fixture_api.clock import FixedClock
 from fixture_api.effects import merge_patch
+from fixture_api.locations import Locations
 from fixture_api.routing import RouteTable, compile_routes
 from fixture_api.scripted_model import ScriptedModel
 from fixture_api.tool_calls import ToolTable
@@ -26,11 +29,16 @@ class CaseWorld:
     """What one case adds to the suite's world; nothing in it is ever changed."""
 
     case_id: str
-    tables: tuple[RouteTable, ...]
-    """Asked in this order: the case's routes, then the suite's."""
-    tools: ToolTable
+    locations: Locations
+    """The suite's routes and tools."""
+    own_routes: RouteTable | None
+    """The case's routes, tried before the suite's."""
+    routes: RouteTable
+    """The suite's."""
     state: Json
     """The suite's state with the case's merged over it."""
+    pages: Mapping[str, Answer]
+    """The lab's own pages by path, for who knows nothing but a prefix."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +55,8 @@ class World:
     _suite_state: Json
     _routes: RouteTable
     _case_routes: dict[str, RouteTable]
-    _tools: ToolTable
+    _locations: Locations
+    _pages: Mapping[str, Answer]
     _cases: dict[str, Case]
 
     def case(self, case_id: str) -> CaseWorld | None:
@@ -57,8 +66,14 @@ class World:
             return None
         state = self._suite_state if case.state is None else merge_patch(self._suite_state, case.state)
         own = self._case_routes.get(case_id)
-        tables = (self._routes,) if own is None else (own, self._routes)
-        return CaseWorld(case_id=case_id, tables=tables, tools=self._tools, state=state)
+        return CaseWorld(
+            case_id=case_id,
+            locations=self._locations,
+            own_routes=own,
+            routes=self._routes,
+            state=state,
+            pages=self._pages,
+        )
 
 
 def compile_world(suite: Suite, clock: FixedClock) -> World:
@@ -100,9 +115,22 @@ def compile_world(suite: Suite, clock: FixedClock) -> World:
         _suite_state=suite.state,
         _routes=routes,
         _case_routes=_present(own),
-        _tools=ToolTable(suite.tools),
+        _locations=Locations(routes, ToolTable(suite.tools)),
+        _pages={path: _page(page) for path, page in pages_of(suite.dataset.label, clock).items()},
         _cases={case.id: case for case in suite.cases},
     )
+
+
+def pages_of(revision: str, clock: FixedClock) -> dict[str, dict[str, str | int]]:
+    """/health and /clock."""
+    return {
+        "/health": {"status": "ok", "revision": revision, "clock": clock.now},
+        "/clock": {"clock": clock.now, "timezone": clock.timezone, "epochSeconds": clock.epoch_s},
+    }
+
+
+def _page(page: Json) -> Answer:
+    return make_answer(make_head(HTTPStatus.OK, {"content-type": "application/json"}), json_bytes(page))
 
 
 def _present(items: dict[str, T | None]) -> dict[str, T]:

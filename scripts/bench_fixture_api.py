@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ROUNDS = 3
 MANY_S, ONE_S = 0.8, 0.4
 MANY = 16
-BODY = json.dumps({"order_id": "synthetic-42", "amount": 24900, "kind": "refund", "lines": [1, 2, 3]}).encode()
+BODY = json.dumps({"order_id": "synthetic-42", "amount": 24900, "approval_id": None, "kind": "refund"}).encode()
 CASE = "bench"
 
 SUITE = {

@@ -11,7 +11,7 @@ from contracts.suite.loading import load_suite
 from fixture_api.attempt import Attempt, Decision
 from fixture_api.attempts import Attempts, Selection
 from fixture_api.clock import fixed_clock
-from fixture_api.request import WorldRequest, read_request
+from fixture_api.request import WorldRequest, read_request, read_target
 from fixture_api.world import World, compile_world
 from tests.fakes.suite_folder import CASE, SuiteFolder
 
@@ -29,13 +29,18 @@ def world_of(folder: Path, **files: Any) -> World:
     return compile_world(suite, fixed_clock(CLOCK, timezone="UTC"))
 
 
+def target_of(target: str) -> tuple[bytes, bytes]:
+    path, _, query = target.encode().partition(b"?")
+    return path, query
+
+
 def request_of(method: str, target: str, json_body: Any = None, *, body: bytes = b"", **headers: str) -> WorldRequest:
-    raw_path, _, query = target.encode().partition(b"?")
+    raw_path, query = target_of(target)
     wire = [(name.replace("_", "-").lower().encode(), value.encode()) for name, value in headers.items()]
     if json_body is not None:
         wire.append((b"content-type", b"application/json"))
         body = json.dumps(json_body).encode()
-    return read_request(method=method, raw_path=raw_path, query_string=query, headers=wire, body=body)
+    return read_request(read_target(method, raw_path), query_string=query, headers=wire, body=body)
 
 
 class OpenAttempt:
@@ -50,7 +55,8 @@ class OpenAttempt:
         self.attempt: Attempt = found
 
     def ask(self, method: str, target: str, json_body: Any = None, **rest: Any) -> Decision:
-        return self.attempt.decide(request_of(method, target, json_body, **rest))
+        location = self.attempt.locate(method, target_of(target)[0])
+        return self.attempt.decide(location, request_of(method, target, json_body, **rest))
 
     def read(self, method: str, target: str, json_body: Any = None, **rest: Any) -> tuple[int, Any]:
         """Status and JSON body of the answer."""

@@ -16,6 +16,7 @@ from contracts.control import AttemptKey, AttemptOpening
 from contracts.errors import ErrorCode, LabError
 from contracts.suite.loading import load_suite
 from contracts.suite.route import Route
+from contracts.suite.scripted_model import ModelFile
 from contracts.suite.settings import SuiteSettings
 from fixture_api.attempts import AlreadyOpenError, Attempts, Selection, UnknownNameError
 from fixture_api.clock import fixed_clock
@@ -118,13 +119,15 @@ def test_what_http_cannot_carry_is_refused_all_at_once(tmp_path: Path) -> None:
         Route.model_validate_json(json.dumps({"id": "r", "method": "GET", "path": "/a", "responses": [response]}))
         for response in responses
     ]
+    rule = {"reply": {"error": {"status": 429, "headers": {"Date": "now"}}}}
+    model = ModelFile.model_validate_json(json.dumps({"rules": [rule]}))
     cases = [suite.cases[0].model_copy(update={"id": f"case-{at}", "routes": (one,)}) for at, one in enumerate(routes)]
-    broken = replace(suite, cases=tuple(cases), routes=(routes[0],))
+    broken = replace(suite, cases=tuple(cases), routes=(routes[0],), models={"bad": model})
     with pytest.raises(LabError) as caught:
         compile_world(broken, fixed_clock(CLOCK, timezone="UTC"))
     assert caught.value.code is ErrorCode.SUITE_INVALID
     places = [found.place for found in caught.value.found]
-    assert places == ["routes", *(f"case case-{number}" for number in range(len(responses)))]
+    assert places == ["routes", *(f"case case-{number}" for number in range(len(responses))), "model bad"]
 
 
 def test_the_settings_have_documented_defaults() -> None:

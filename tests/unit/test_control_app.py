@@ -61,7 +61,7 @@ def test_a_state_of_null_is_handed_out_as_null(tmp_path: Path) -> None:
         _, opened = await post(app, "/attempts", key)
         attempt = attempts.by_token(opened["prefix"][2:].encode())
         assert attempt is not None
-        attempt.decide(request_of("POST", "/wipe"))
+        attempt.decide(attempt.locate("POST", b"/wipe"), request_of("POST", "/wipe"))
         closed: dict[str, Any] = (await post(app, "/attempts/close", key))[1]
         return closed
 

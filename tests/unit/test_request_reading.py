@@ -10,14 +10,14 @@ import pytest
 
 from contracts.canonical import canonical_json, digest_of_bytes, digest_of_json
 from fixture_api.digests import canonical_text, response_digest, response_digest_tail
-from fixture_api.request import ABSENT, MAX_JSON_DEPTH, read_json, read_request
+from fixture_api.request import ABSENT, MAX_JSON_DEPTH, read_json, read_request, read_target
 
 JSON_TYPE = (b"content-type", b"application/json")
 
 
 def request(method: str = "POST", path: bytes = b"/a", query: bytes = b"", body: bytes = b"", **headers: str) -> Any:
     wire = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
-    return read_request(method=method, raw_path=path, query_string=query, headers=wire, body=body)
+    return read_request(read_target(method, path), query_string=query, headers=wire, body=body)
 
 
 def test_the_digest_of_a_json_request_is_that_of_its_canonical_parts() -> None:
@@ -155,14 +155,14 @@ def test_json_without_its_media_type_is_bytes() -> None:
 
 def test_an_encoded_slash_stays_inside_its_segment() -> None:
     read = request("GET", b"/files/a%2Fb/c%25")
-    assert read.segments == ["files", "a/b", "c%"]
-    assert read.path == "/files/a/b/c%"
+    assert read.target.segments == ["files", "a/b", "c%"]
+    assert read.target.path == "/files/a/b/c%"
 
 
 def test_the_prefix_alone_is_the_root() -> None:
     read = request("GET", b"")
-    assert read.path == "/"
-    assert read.segments == [""]
+    assert read.target.path == "/"
+    assert read.target.segments == [""]
 
 
 def test_queries_keep_blank_and_repeated_values() -> None:

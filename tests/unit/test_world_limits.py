@@ -80,3 +80,21 @@ def test_streaming_is_refused_by_name_and_is_not_the_agents_fault(tmp_path: Path
     assert closed.model_error is not None
     assert "stream: true" in closed.model_error
     assert closed.served[0].row.route is None
+
+
+def test_health_and_clock_can_be_read_below_the_prefix_and_are_not_journaled(tmp_path: Path) -> None:
+    one = limited(tmp_path, tool_call_limit=0)
+    assert one.read("GET", "/clock") == (
+        200,
+        {"clock": "2026-09-01T12:00:00Z", "timezone": "UTC", "epochSeconds": 1788264000},
+    )
+    assert one.read("GET", "/health")[1]["status"] == "ok"
+    assert one.ask("POST", "/health").answer.status == 429
+    assert len(one.close().served) == 1
+
+
+def test_a_suites_own_clock_route_is_a_route_like_any_other(tmp_path: Path) -> None:
+    route = {"id": "clock", "method": "GET", "path": "/clock", "responses": [{"json": "noon"}]}
+    one = open_attempt(tmp_path, routes=[route])
+    assert one.read("GET", "/clock") == (200, "noon")
+    assert len(one.close().served) == 1
