@@ -35,7 +35,7 @@ def sample_api() -> Iterator[FixtureApi]:
 
 @pytest.fixture(scope="module")
 def chat_runs(work: Work, sample_api: FixtureApi) -> list[Ran]:
-    plans = [plan_of(SAMPLE, agent="support", concurrency=count) for count in (1, 8, 1, 8)]
+    plans = [plan_of(SAMPLE, agent="support", concurrency=count) for count in (1, 8, 8)]
     return [run_order(order_of(plan, sample_api, work=work())) for plan in plans]
 
 
