@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
-
-from contracts.plan import Capture
 
 
 @click.command(name="run")
@@ -63,24 +61,7 @@ from contracts.plan import Capture
     "-e", "--env", metavar="KEY[=VALUE]", multiple=True, help="A variable for the agent; its value is in no file."
 )
 @click.option("--not-secret", metavar="KEY", multiple=True, help="The value of this -e variable may be recorded.")
-def command(  # noqa: PLR0913 - one parameter for each flag
-    suite: Path,
-    *,
-    agent: str | None,
-    model: str | None,
-    prompt: str | None,
-    case_ids: tuple[str, ...],
-    only: tuple[str, ...],
-    concurrency: int,
-    seed: int | None,
-    timeout_s: float | None,
-    backend: Literal["auto", "compose", "process"],
-    evidence: Path,
-    run_id: str | None,
-    capture: Capture,
-    env: tuple[str, ...],
-    not_secret: tuple[str, ...],
-) -> int:
+def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> int:
     """Run SUITE once; the last line of stdout is the run directory."""
     from driver.agent_env import without_values  # noqa: PLC0415 - `--help` imports no work
     from driver.backends import choose_stack  # noqa: PLC0415 - as above
@@ -91,28 +72,12 @@ def command(  # noqa: PLR0913 - one parameter for each flag
     from driver.screen import screen_of_stdout  # noqa: PLC0415 - as above
     from ledger.summary import summary_text  # noqa: PLC0415 - as above
 
-    request = RunRequest(
-        suite=suite,
-        agent=agent,
-        model=model,
-        prompt=prompt,
-        case_ids=case_ids,
-        only=only,
-        concurrency=concurrency,
-        seed=seed,
-        timeout_s=timeout_s,
-        evidence=evidence,
-        run_id=run_id,
-        capture=capture,
-        env=env,
-        not_secret=not_secret,
-        command=("labctl", *without_values(sys.argv[1:])),
-    )
+    request = RunRequest(command=("labctl", *without_values(sys.argv[1:])), **flags)
     with interruptible():
         stack, why = choose_stack(backend)
         if why:
             click.echo(f"labctl: {why}", err=True)
-        if capture == "payloads":
+        if request.capture == "payloads":
             _warn("SHARING: review before sharing: --capture payloads keeps bodies and texts")
         with progress_line() as progress:
             outcome = run_suite(request, stack=stack, host_env=os.environ, progress=progress.begin, warn=_warn)

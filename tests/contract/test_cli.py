@@ -1,0 +1,127 @@
+"""The command line as a user meets it: texts, exit codes, and what goes to which stream."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+HELP = """\
+Usage: labctl [OPTIONS] COMMAND [ARGS]...
+
+  An evaluation lab for agents: a controlled world, sealed evidence, and an
+  answer to what changed.
+
+  Exit codes: 0 yes, 1 no, 2 usage, 3 cannot tell, 4 environment, 5 evidence,
+  70 bug, 130/143 interrupted.
+
+Options:
+  --version   Show the version and exit.
+  --debug     Show a traceback for errors.
+  -h, --help  Show this message and exit.
+
+Commands:
+  run     Run a suite once; the last line of stdout is the run directory.
+  verify  Is a run sealed, whole, unchanged, and does results.json follow from
+          the attempts?
+  show    Show a run's summary, one trajectory, or its manifest.
+  cases   List the cases of a suite; `cases lint` reports every problem of it
+          at once.
+  images  What would run, with digests.
+  doctor  Report every environment problem at once, each with its next step.
+  clean   Remove what dead runs left behind, never what a live run owns.
+"""
+
+
+def labctl(*arguments: str, cwd: Path = ROOT, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    code = "from driver.cli.main import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", **(env or {})},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_help_names_every_command_and_no_other() -> None:
+    done = labctl("--help")
+    assert (done.returncode, done.stdout) == (0, HELP)
+
+
+def test_help_imports_no_work() -> None:
+    code = "import sys; from driver.cli.main import cli; cli(['--help'], standalone_mode=False); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    modules = set(done.stdout.split())
+    assert not modules & {"pydantic", "rich", "python_on_whales", "fastapi", "urllib3"}
+
+
+@pytest.mark.parametrize("command", ["run", "verify", "show", "cases", "images", "doctor", "clean"])
+def test_every_command_has_help(command: str) -> None:
+    done = labctl(command, "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith("Usage: labctl")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "first_words"),
+    [
+        (["no-such-command"], 2, ""),
+        (["run", "no-such-suite", "--backend", "process"], 2, "labctl: suite-missing: "),
+        (["run", "fixtures", "--backend", "process", "--only", "nothing-like-this"], 2, "labctl: no-cases: "),
+        (["run", "fixtures", "--backend", "process", "--case", "unknown-ordr"], 2, "labctl: unknown-case: "),
+        (["run", "fixtures", "--backend", "process", "--agent", "suport"], 2, "labctl: unknown-agent: "),
+        (["run", "fixtures", "--backend", "process", "--prompt", "refund-v9"], 2, "labctl: unknown-prompt: "),
+        (["run", "fixtures", "--backend", "process", "-e", "NO_SUCH_VARIABLE"], 2, "labctl: unset-variable: "),
+        (["run", "fixtures", "--backend", "process", "--run-id", "../x"], 2, "labctl: bad-usage: "),
+        (["run", "fixtures", "--profile", "fault"], 2, ""),
+        (["verify", "no-such-run"], 2, "labctl: no-run: "),
+        (["show", "no-such-run"], 2, "labctl: no-run: "),
+        (["cases", "lint", "no-such-suite"], 2, "labctl: suite-missing: "),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_bad_input_is_refused_with_its_code_and_nothing_is_made(
+    tmp_path: Path, arguments: list[str], exit_code: int, first_words: str
+) -> None:
+    evidence = ["--evidence", str(tmp_path / "evidence")] if arguments[0] == "run" else []
+    done = labctl(*arguments, *evidence)
+    assert done.returncode == exit_code
+    assert done.stderr.startswith(first_words)
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "evidence").exists()
+
+
+def test_a_run_says_its_directory_last_and_talks_on_stderr(tmp_path: Path) -> None:
+    done = labctl("run", "fixtures", "--backend", "process", "--case", "unknown-order", "--evidence", str(tmp_path))
+    assert done.returncode == 0
+    path = Path(done.stdout.splitlines()[-1])
+    assert (path / "COMPLETE").is_file()
+    assert labctl("verify", str(path)).returncode == 0
+    assert labctl("show", str(path), "--case", "unknown-order").returncode == 0
+
+
+def test_a_bug_is_told_in_one_line_and_with_debug_in_full(tmp_path: Path) -> None:
+    broken = "import driver.cli.main as m; import driver.verify; driver.verify.verify_run = None; m.main()"
+    quiet, loud = (
+        subprocess.run(
+            [sys.executable, "-c", broken, *flags, "verify", str(tmp_path)],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for flags in ([], ["--debug"])
+    )
+    assert (quiet.returncode, loud.returncode) == (70, 70)
+    assert quiet.stderr.startswith("labctl: internal-error: ")
+    assert "Traceback" not in quiet.stderr
+    assert "Traceback" in loud.stderr

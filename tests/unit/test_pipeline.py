@@ -1,0 +1,137 @@
+"""The whole run over a fake stack: what is written, what a dead runner leaves, and what never began."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import ErrorCode, LabError
+from contracts.exits import Exit
+from contracts.lines import RunnerReady, RunnerRefused, RunnerStarted
+from contracts.plan import Plan
+from driver.interrupts import Interrupted
+from driver.pipeline import RunOutcome, run_suite
+from driver.request import RunRequest
+from driver.verify import verify_run
+from tests.fakes.fake_stack import FakeStack, passing_attempt
+
+SAMPLE = Path(__file__).resolve().parents[2] / "fixtures"
+SECRET = "a-secret-value"
+
+
+def request(evidence: Path) -> RunRequest:
+    return RunRequest(
+        suite=SAMPLE,
+        agent=None,
+        model=None,
+        prompt=None,
+        case_ids=("unknown-order", "already-refunded"),
+        only=(),
+        concurrency=1,
+        seed=None,
+        timeout_s=None,
+        evidence=evidence,
+        run_id="run-1",
+        capture="metadata",
+        env=(f"TOKEN={SECRET}", "SHORT=ab"),
+        not_secret=(),
+        command=("labctl", "run"),
+    )
+
+
+def run(stack: FakeStack, wanted: RunRequest, warnings: list[str] | None = None) -> RunOutcome:
+    told = warnings if warnings is not None else []
+    return run_suite(wanted, stack=stack, host_env={}, progress=lambda _plan: lambda _event: None, warn=told.append)
+
+
+def test_a_run_that_passes_is_sealed_and_verifies(tmp_path: Path) -> None:
+    stack = FakeStack()
+    outcome = run(stack, request(tmp_path))
+    assert outcome.exit_code is Exit.YES
+    assert stack.torn_down
+    assert verify_run(outcome.path).cases == 2
+
+
+def test_long_texts_are_digests_and_values_too_short_to_hide_are_told(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    outcome = run(FakeStack(), request(tmp_path), warnings)
+    line = json.loads((outcome.path / "traces" / "attempts.jsonl").read_text().splitlines()[0])
+    assert line["texts"][0].startswith("<")
+    assert any("SHORT" in warning for warning in warnings)
+
+
+def test_no_secret_value_is_in_any_file_and_the_stack_gets_it(tmp_path: Path) -> None:
+    def leaks(plan: Plan) -> Iterator[str]:
+        yield RunnerReady(runner="fake").to_line()
+        for case in plan.cases:
+            line = passing_attempt(plan, case.case_id)
+            record = line.record.model_copy(update={"texts": (SECRET,), "log": f"key={SECRET}"})
+            yield line.model_copy(update={"record": record}).to_line()
+
+    stack = FakeStack(says=leaks)
+    outcome = run(stack, request(tmp_path))
+    assert stack.worlds[0].agent_env["TOKEN"] == SECRET
+    leaky = [path for path in outcome.path.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+    assert leaky == []
+
+
+def test_a_runner_that_dies_leaves_what_was_under_way_unknown_and_the_rest_not_run(tmp_path: Path) -> None:
+    def dies(plan: Plan) -> Iterator[str]:
+        yield RunnerReady(runner="fake").to_line()
+        yield RunnerStarted(case_id="unknown-order", attempt=1).to_line()
+
+    outcome = run(FakeStack(says=dies), request(tmp_path))
+    assert outcome.exit_code is Exit.CANNOT_TELL
+    results = json.loads((outcome.path / "results.json").read_text())
+    classes = {case["caseId"]: case["attempts"][0]["class"] for case in results["cases"]}
+    assert classes == {"unknown-order": "infrastructure", "already-refunded": "not-run"}
+    verify_run(outcome.path)
+
+
+def test_a_refusal_before_the_first_attempt_leaves_nothing(tmp_path: Path) -> None:
+    def refuses(plan: Plan) -> Iterator[str]:
+        yield RunnerRefused(code="stack-not-healthy", message="no").to_line()
+
+    stack = FakeStack(says=refuses)
+    with pytest.raises(LabError) as caught:
+        run(stack, request(tmp_path))
+    assert caught.value.code is ErrorCode.STACK_UNHEALTHY
+    assert stack.torn_down
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_tears_down_and_keeps_finished_attempts_unsealed(tmp_path: Path) -> None:
+    def interrupted(plan: Plan) -> Iterator[str]:
+        yield RunnerReady(runner="fake").to_line()
+        yield passing_attempt(plan, "unknown-order").to_line()
+        raise Interrupted(Exit.TERMINATED, "terminated")
+
+    stack = FakeStack(says=interrupted)
+    with pytest.raises(Interrupted):
+        run(stack, request(tmp_path))
+    assert stack.torn_down
+    files = {path.name for path in (tmp_path / "run-1").iterdir()}
+    assert "abort.json" in files
+    assert "COMPLETE" not in files
+    assert (tmp_path / "run-1" / "traces" / "attempts.jsonl").read_text().count("\n") == 1
+
+
+def test_a_taken_run_id_changes_nothing(tmp_path: Path) -> None:
+    run(FakeStack(), request(tmp_path))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(LabError) as caught:
+        run(FakeStack(), request(tmp_path))
+    assert caught.value.code is ErrorCode.RUN_ID_TAKEN
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_case_that_is_not_there_stops_everything_before_a_directory_is_made(tmp_path: Path) -> None:
+    with pytest.raises(LabError) as caught:
+        run(FakeStack(), replace(request(tmp_path), case_ids=("unknown-ordr",)))
+    assert caught.value.exit_code is Exit.USAGE
+    assert "unknown-order" in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
