@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
@@ -40,16 +41,29 @@ _CGROUP_FILES = ("memory.max", "cpu.max", "pids.max")
 _GIT_TIMEOUT_S = 10
 
 
-def manifest_of(  # noqa: PLR0913 - one argument for each source of facts
+@dataclass(frozen=True)
+class Surroundings:
+    """What a run finds around it and does not change: read while the stack comes up."""
+
+    dependencies: Dependencies
+    host: HostFacts
+    source: SourceFacts
+
+
+def surroundings_of(suite: Path, *, lock_files: Iterable[Path]) -> Surroundings:
+    """Read this machine, this checkout and the repository that holds the suite."""
+    return Surroundings(dependencies=_dependencies(lock_files), host=_host(), source=_source_of(suite))
+
+
+def manifest_of(
     plan: Plan,
+    surroundings: Surroundings,
     *,
     finished_at: datetime,
     engine: EngineFacts,
-    source: SourceFacts,
     not_enforced: Iterable[str],
-    suite_locks: Iterable[Path],
 ) -> EnvironmentManifest:
-    """The manifest of a run; pure but for reading this machine's facts and this checkout's files."""
+    """The manifest of a run; pure."""
     return EnvironmentManifest(
         run_id=plan.run_id,
         command=plan.command,
@@ -58,15 +72,15 @@ def manifest_of(  # noqa: PLR0913 - one argument for each source of facts
         sharing=SHARING if plan.capture == "payloads" else None,
         conditions=plan.conditions,
         images=plan.images,
-        dependencies=_dependencies(suite_locks),
-        host=_host(engine),
-        source=source,
+        dependencies=surroundings.dependencies,
+        host=surroundings.host.model_copy(update={"engine": engine.engine, "compose": engine.compose}),
+        source=surroundings.source,
         not_enforced=tuple(not_enforced),
         cases={case.case_id: CaseConditions.of(plan.conditions, case) for case in plan.cases},
     )
 
 
-def source_of(folder: Path) -> SourceFacts:
+def _source_of(folder: Path) -> SourceFacts:
     """Commit and state of the repository that holds the folder; empty where it is in none or git is missing."""
     commit = _git(folder, "rev-parse", "HEAD")
     if commit is None:
@@ -90,17 +104,17 @@ def _dependencies(suite_locks: Iterable[Path]) -> Dependencies:
     return Dependencies(
         lock_files={name: digest_of_file(path) for name, path in sorted(locks.items()) if path.is_file()},
         packages={name: metadata.version(name) for name in _PACKAGES},
-        lab_code={service: code_digest(service) for service in SERVICES},
+        lab_code={service: _code_digest(service) for service in SERVICES},
     )
 
 
-def code_digest(service: str) -> str:
+def _code_digest(service: str) -> str:
     """One digest over the Python files of a part of this checkout."""
     folder = ROOT / service
     return digest_of_tree({path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.py"))})
 
 
-def _host(engine: EngineFacts) -> HostFacts:
+def _host() -> HostFacts:
     system = os.uname()
     page_bytes, pages = os.sysconf("SC_PAGE_SIZE"), os.sysconf("SC_PHYS_PAGES")
     return HostFacts(
@@ -110,8 +124,6 @@ def _host(engine: EngineFacts) -> HostFacts:
         cpus=len(os.sched_getaffinity(0)),
         memory_bytes=page_bytes * pages if page_bytes > 0 and pages > 0 else None,
         cgroup_limits=_cgroup_limits(),
-        engine=engine.engine,
-        compose=engine.compose,
         python=platform.python_version(),
     )
 

@@ -9,13 +9,12 @@ from pathlib import Path
 
 from contracts import evidence
 from contracts.exits import Exit
-from contracts.manifest import SourceFacts
 from contracts.plan import Plan
 from driver import clock
 from driver.abort import leave_unsealed
 from driver.collect import Collector, await_ready, read_runner
 from driver.drafting import Draft, draft_run, with_images
-from driver.manifest import manifest_of, source_of
+from driver.manifest import Surroundings, manifest_of, surroundings_of
 from driver.ports import Progress, Stack, World
 from driver.request import RunRequest
 from driver.run_log import RunLog
@@ -57,8 +56,9 @@ def run_suite(
     redactor = Redactor(draft.env.secrets)
     for name in redactor.too_short:
         warn(f"the value of {name} is too short to be taken out of the evidence")
-    with staged(draft.suite) as stage, ThreadPoolExecutor(1, "source") as background:
-        source = background.submit(source_of, draft.suite.root)
+    with staged(draft.suite) as stage, ThreadPoolExecutor(1, "surroundings") as background:
+        locks = [draft.suite.root / name for name in draft.suite.settings.lock_files]
+        surroundings = background.submit(surroundings_of, draft.suite.root, lock_files=locks)
         run = RunDirectory.create(request.evidence, run_id=plan.run_id)
         with leave_unsealed(run, planned=len(plan.cases)) as reached:
             _write_inputs(run, plan, draft, redactor=redactor)
@@ -69,7 +69,7 @@ def run_suite(
                 reached.attempts_began = True
                 collector = Collector(run=run, plan=plan, redactor=redactor, progress=progress(plan))
                 collector.take(records)
-            grading = _write_conclusions(run, plan, draft, stack=stack, source=source, redactor=redactor)
+            grading = _write_conclusions(run, plan, surroundings, stack=stack, redactor=redactor)
             seal(run)
     return RunOutcome(path=run.path, grading=grading, exit_code=exit_of(grading))
 
@@ -81,14 +81,8 @@ def _write_inputs(run: RunDirectory, plan: Plan, draft: Draft, *, redactor: Reda
         run.append(evidence.RUN_LOG, f"labctl | suite file kept by digest only: {line}")
 
 
-def _write_conclusions(  # noqa: PLR0913 - what a conclusion is drawn from
-    run: RunDirectory,
-    plan: Plan,
-    draft: Draft,
-    *,
-    stack: Stack,
-    source: Future[SourceFacts],
-    redactor: Redactor,
+def _write_conclusions(
+    run: RunDirectory, plan: Plan, surroundings: Future[Surroundings], *, stack: Stack, redactor: Redactor
 ) -> Grading:
     """Everything that follows from plan, attempts and environment; the last files before the seal."""
     plan = redactor.redact_record(plan)  # verify recomputes from the plan as it was written
@@ -97,11 +91,10 @@ def _write_conclusions(  # noqa: PLR0913 - what a conclusion is drawn from
     run.write_whole(evidence.JUNIT, grading.junit_pieces())
     manifest = manifest_of(
         plan,
+        surroundings.result(),
         finished_at=clock.now(),
         engine=stack.facts(),
-        source=source.result(),
         not_enforced=stack.not_enforced,
-        suite_locks=[draft.suite.root / name for name in draft.suite.settings.lock_files],
     )
     run.write_record(evidence.ENVIRONMENT, redactor.redact_record(manifest))
     readme = run_readme(plan, redacted=redactor.names, not_redactable=redactor.too_short)
