@@ -221,7 +221,7 @@ def test_a_fork_bomb_is_beaten(runner: Runner, shape: str) -> None:
 import os, signal, time
 signal.signal(15, signal.SIG_IGN)
 tokens, filled = os.pipe()
-os.write(filled, bytes(400))
+os.write(filled, bytes(150))
 os.close(filled)
 while os.read(tokens, 1):
     if os.fork() == 0:
