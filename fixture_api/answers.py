@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import NamedTuple
 
 from contracts.record import Json
@@ -23,43 +24,56 @@ _FRAMING = frozenset(
 )
 _NO_BODY = (204, 205, 304)
 _NO_LENGTH = (204, 304)
-
-Headers = list[tuple[bytes, bytes]]
-
-
-class Answer(NamedTuple):
-    """One answer; equal requests to equal worlds get equal ones."""
-
-    status: int
-    headers: Headers
-    """Content-type, the route's own, content-length; lower-case names."""
-    body: bytes
-    digest: str
+_KNOWN = frozenset(HTTPStatus)
 
 
 class Head(NamedTuple):
     """The part of an answer that does not depend on the body."""
 
     status: int
-    headers: Headers
+    wire: bytes
+    """Status line and headers as they are sent, each with its end of line."""
     digest_tail: str
+
+
+class Answer(NamedTuple):
+    """One answer; equal requests to equal worlds get equal ones."""
+
+    head: Head
+    length: bytes
+    """The content-length line; empty where the status has none."""
+    body: bytes
+    digest: str
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return self.head.status
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """All headers by lower-case name."""
+        lines = (self.head.wire + self.length).decode("latin-1").splitlines()[1:]
+        return dict(line.split(": ", 1) for line in lines)
 
 
 def make_head(status: int, headers: Mapping[str, str]) -> Head:
     """Status and headers by lower-case name, as wire and digest need them."""
-    wire = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+    phrase = HTTPStatus(status).phrase if status in _KNOWN else ""
+    lines = [f"HTTP/1.1 {status} {phrase}", *(f"{name}: {value}" for name, value in headers.items())]
+    wire = "".join(line + "\r\n" for line in lines).encode("latin-1")
     return Head(status, wire, response_digest_tail(status, headers.items()))
 
 
 def make_answer(head: Head, body: bytes) -> Answer:
     """The answer with that body."""
-    length = [] if head.status in _NO_LENGTH else [(b"content-length", str(len(body)).encode())]
-    return Answer(head.status, head.headers + length, body, response_digest(body, tail=head.digest_tail))
+    length = b"" if head.status in _NO_LENGTH else b"content-length: %d\r\n" % len(body)
+    return Answer(head, length, body, response_digest(body, tail=head.digest_tail))
 
 
-def without_body(answer: Answer, head: Head) -> Answer:
+def without_body(answer: Answer) -> Answer:
     """The answer to HEAD: the headers of GET, and the digest of what is really sent, which is nothing."""
-    return Answer(answer.status, answer.headers, b"", response_digest(b"", tail=head.digest_tail))
+    return answer._replace(body=b"", digest=response_digest(b"", tail=answer.head.digest_tail))
 
 
 def json_bytes(value: Json) -> bytes:

@@ -81,6 +81,8 @@ class Attempt:
         if most is not None and self._tool_requests > most:
             return self._refuse("tool_calls", request, problems.TOOL_CALL_LIMIT, call)
         decision = self._decide_world(location, request)
+        if request.target.method == "HEAD":
+            decision = decision._replace(answer=without_body(decision.answer))
         if call is not None:
             self._last_status = decision.answer.status
         self._record(request, decision, Via.HTTP, call)
@@ -180,7 +182,7 @@ class Attempt:
         except (EffectError, MissingReferenceError, ValueError) as error:
             return self._broken(route, error)
         if is_head_of_get:
-            return Decision(without_body(answer, response.head), route.route_id, response.delay_ms)
+            return Decision(answer, route.route_id, response.delay_ms)
         # Only now: a request that fails half-way leaves the world as it was.
         self._state = context.state
         self._turns[route] = turn + 1

@@ -6,10 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
 from fixture_api import problems
 from fixture_api.answers import Answer
 from fixture_api.attempt import Attempt
 from fixture_api.attempts import Attempts, Selection
+from fixture_api.connections import CYCLE, body_at_hand, send_answer
 from fixture_api.request import read_request
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -34,8 +37,9 @@ class DisconnectedError(Exception):
 
 
 class DataPlane:
-    """ASGI entry of the data port; FastAPI serves only /health and /clock below it, because its routing costs more
-    than everything that is done here.
+    """ASGI entry of the data port, on BoundedConnection; FastAPI serves only /health and /clock below it.
+
+    FastAPI's routing alone would cost more than everything that is done here.
     """
 
     def __init__(self, attempts: Attempts, below: AsgiApp) -> None:
@@ -48,31 +52,31 @@ class DataPlane:
         if len(raw_path) <= _OWN_LENGTH and raw_path in _OWN_PATHS:
             await self._below(scope, receive, send)
             return
+        cycle: RequestResponseCycle = scope[CYCLE]
         found = self._select(raw_path, scope["headers"])
         if isinstance(found, Answer):
-            await _send(found, send)
+            await send_answer(cycle, found)
             return
         attempt, path = found
-        try:
-            message = await receive()
-            body: bytes = message.get("body", b"")
-            if message["type"] == "http.disconnect" or message["more_body"] or len(body) > MAX_BODY_BYTES:
-                body = await _read_rest(message, receive)
-        except BodyTooLargeError:
-            # Not journaled: a request is known by its digest, and this one was never read to its end.
-            await _send(problems.BODY_TOO_LARGE, send)
-            return
-        except DisconnectedError:
-            return
+        body = body_at_hand(cycle)
+        if body is None or len(body) > MAX_BODY_BYTES:
+            try:
+                body = await _read_body(receive)
+            except BodyTooLargeError:
+                # Not journaled: a request is known by its digest, and this one was never read to its end.
+                await send_answer(cycle, problems.BODY_TOO_LARGE)
+                return
+            except DisconnectedError:
+                return
         if attempt.closed:
-            await _send(problems.UNKNOWN_PREFIX, send)
+            await send_answer(cycle, problems.UNKNOWN_PREFIX)
             return
         location = attempt.locate(scope["method"], path)
         request = read_request(location.target, query_string=scope["query_string"], headers=scope["headers"], body=body)
         decision = attempt.decide(location, request)
         if decision.delay_ms:
             await asyncio.sleep(decision.delay_ms / 1000)
-        await _send(decision.answer, send)
+        await send_answer(cycle, decision.answer)
 
     def _select(self, raw_path: bytes, headers: list[tuple[bytes, bytes]]) -> tuple[Attempt, bytes] | Answer:
         named = [value for name, value in headers if name == b"x-eval-case"]
@@ -98,10 +102,11 @@ class DataPlane:
         return (attempt, path) if attempt else problems.unknown_case(case_id)
 
 
-async def _read_rest(message: MutableMapping[str, Any], receive: Receive) -> bytes:
+async def _read_body(receive: Receive) -> bytes:
     pieces: list[bytes] = []
     size = 0
     while True:
+        message = await receive()
         if message["type"] == "http.disconnect":
             raise DisconnectedError
         pieces.append(message["body"])
@@ -110,9 +115,3 @@ async def _read_rest(message: MutableMapping[str, Any], receive: Receive) -> byt
             raise BodyTooLargeError
         if not message["more_body"]:
             return b"".join(pieces)
-        message = await receive()
-
-
-async def _send(answer: Answer, send: Send) -> None:
-    await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
-    await send({"type": "http.response.body", "body": answer.body})

@@ -127,7 +127,7 @@ class _JsonReader:
     def read(self, text: str) -> tuple[Json, str]:
         self._numbers_are_plain = True
         value = self._parse(text)
-        if text.count("[") + text.count("{") > MAX_JSON_DEPTH and _is_too_deep(value):
+        if len(text) > MAX_JSON_DEPTH and text.count("[") + text.count("{") > MAX_JSON_DEPTH and _is_too_deep(value):
             raise ValueError("nested too deeply")
         return value, canonical_text(value, numbers_are_plain=self._numbers_are_plain)
 

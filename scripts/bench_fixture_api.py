@@ -112,7 +112,8 @@ class Client(asyncio.Protocol):
     def connection_made(self, transport: Any) -> None:
         """Sends the first request."""
         self._transport = transport
-        self._buffer = b""
+        self._length = 0
+        self._due = 0
         self._send()
 
     def _send(self) -> None:
@@ -120,15 +121,14 @@ class Client(asyncio.Protocol):
         self._transport.write(self._request)
 
     def data_received(self, data: bytes) -> None:
-        """Counts a whole answer and sends the next request."""
-        self._buffer += data
-        head, end, body = self._buffer.partition(b"\r\n\r\n")
-        if not end or len(body) < int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0]):
+        """Counts a whole answer and sends the next request; all answers are as long as the first one."""
+        if not self._length:
+            self._length = self._due = answer_length(data)
+        self._due -= len(data)
+        if self._due > 0:
             return
-        if not head.startswith(b"HTTP/1.1 200"):
-            raise RuntimeError(f"not measured: {head!r}")
+        self._due = self._length
         now = time.perf_counter()
-        self._buffer = b""
         self.answered += 1
         self._latencies_s.append(now - self._sent_at)
         if now < self._until:
@@ -139,6 +139,14 @@ class Client(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Ends the measurement of this connection."""
         self.done.set_result(None) if exc is None else self.done.set_exception(exc)
+
+
+def answer_length(data: bytes) -> int:
+    """The length of an answer that begins with these bytes, which must hold its headers; only a 200 is measured."""
+    head, end, _ = data.partition(b"\r\n\r\n")
+    if not end or not head.startswith(b"HTTP/1.1 200"):
+        raise RuntimeError(f"not measured: {data!r}")
+    return len(head) + len(end) + int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
 
 
 async def load(port: int, path: str, *, connections: int, seconds: float) -> tuple[float, list[float]]:

@@ -171,7 +171,7 @@ def test_planned_errors_have_their_status_and_headers(tmp_path: Path) -> None:
     one = model(tmp_path, {"reply": {"error": {"status": 429, "headers": {"Retry-After": "2"}}}})
     answer = one.ask("POST", PATH, {"messages": [USER]}).answer
     assert answer.status == 429
-    assert dict(answer.headers)[b"retry-after"] == b"2"
+    assert answer.headers["retry-after"] == "2"
     assert json.loads(answer.body)["error"]["message"] == "planned error 429"
     closed = one.close()
     assert closed.model_error is None
