@@ -82,7 +82,7 @@ def _runner(log: LogLine) -> Child:
 def _agent_host(world: World, work: Path) -> HostOverStdio | None:
     if world.plan.agent.adapter == "chat":
         return None
-    return HostOverStdio(argv=(sys.executable, str(AGENT_HOST), "--stdio", "--work", str(work)))
+    return HostOverStdio(argv=(sys.executable, "-IS", str(AGENT_HOST), "--stdio", "--work", str(work)))
 
 
 def _ready_ports(fixture: Child) -> dict[str, int]:
