@@ -1,0 +1,116 @@
+"""`docker compose run --rm eval-runner` without labctl, as root and as an ordinary user."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.compose.checkouts import USERS, User, user
+from tests.compose.engine_calls import docker
+
+pytestmark = pytest.mark.engine
+
+ASK = """
+import sys, urllib.request
+order, case = sys.argv[1:]
+ask = urllib.request.Request("http://fixture-api:8080/orders/" + order, headers={"x-eval-case": case})
+with urllib.request.urlopen(ask, timeout=10) as answer:
+    print(answer.status, answer.read().decode())
+"""
+
+
+@dataclass(frozen=True)
+class ByHand:
+    """One user's project after a run by hand; its fixture API still runs, as Compose leaves it."""
+
+    user: User
+    setup: dict[str, str]
+    done: subprocess.CompletedProcess[str]
+
+    @property
+    def run_directory(self) -> Path:
+        """The one that the run made."""
+        (made,) = (self.user.checkout / "evidence").iterdir()
+        return made
+
+
+def compose(somebody: User, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return somebody.call("docker", "compose", "--progress", "plain", *arguments)
+
+
+@contextlib.contextmanager
+def project_of(somebody: User) -> Iterator[dict[str, str]]:
+    """Variables of `.env`; afterwards the project is gone."""
+    lines = (somebody.checkout / ".env").read_text().splitlines()
+    setup = dict(line.split("=", 1) for line in lines if "=" in line)
+    try:
+        yield setup
+    finally:
+        down = compose(somebody, "--profile", "*", "down", "--volumes", "--remove-orphans")
+        assert down.returncode == 0, down.stderr
+
+
+@pytest.fixture(scope="module", params=USERS)
+def by_hand(request: pytest.FixtureRequest, images: Path) -> Iterator[ByHand]:
+    with user(request.param) as somebody, project_of(somebody) as setup:
+        yield ByHand(somebody, setup, compose(somebody, "run", "--rm", "-T", "eval-runner"))
+
+
+def test_it_prints_the_summary_and_exits_as_labctl_would(by_hand: ByHand) -> None:
+    assert by_hand.done.returncode == 0, by_hand.done.stderr
+    lines = by_hand.done.stdout.splitlines()
+    assert any(line.startswith("refund-approval-required") and " pass " in line for line in lines)
+    count = len(json.loads((by_hand.user.checkout / "fixtures" / "cases.json").read_text())["cases"])
+    assert any(line.startswith(f"{count} planned: {count} passed, 0 failed, 0 unknown") for line in lines)
+    assert lines[-1] == f"/evidence/{by_hand.run_directory.name}"
+
+
+def test_it_leaves_an_unsealed_run_directory_that_labctl_never_grades(by_hand: ByHand) -> None:
+    folder = by_hand.run_directory
+    assert {path.name for path in folder.iterdir()} >= {"plan.json", "results.json", "junit.xml", "journal.jsonl"}
+    assert not (folder / "COMPLETE").exists()
+    verified = by_hand.user.labctl().call("verify", str(folder))
+    assert verified.returncode == 5
+    assert verified.stderr.startswith("labctl: unsealed: ")
+    assert folder.name in verified.stderr
+
+
+def test_its_files_belong_to_the_ids_that_make_setup_chose_and_never_to_root(by_hand: ByHand) -> None:
+    uid = int(by_hand.setup["LAB_UID"])
+    assert uid != 0
+    assert by_hand.user.uid in {0, uid}
+    assert {path.stat().st_uid for path in by_hand.run_directory.rglob("*")} == {uid}
+
+
+def test_a_container_on_the_tools_network_asks_for_the_world_of_a_case_by_header(by_hand: ByHand) -> None:
+    def order(name: str, *, case: str) -> dict[str, Any]:
+        network = f"{by_hand.setup['COMPOSE_PROJECT_NAME']}_tools"
+        program = ("--entrypoint", "python3", by_hand.setup["AGENT_IMAGE"], "-c", ASK, name, case)
+        status, _, body = docker("run", "--rm", "--network", network, *program).partition(" ")
+        assert status == "200"
+        found: dict[str, Any] = json.loads(body)
+        return found
+
+    orders = json.loads((by_hand.user.checkout / "fixtures" / "state.json").read_text())["orders"]
+    assert order("synthetic-42", case="refund-approval-required") == orders["synthetic-42"]
+    # the case's own state: the header chooses a world, not only a door
+    refunded = orders["synthetic-11"] | {"status": "refunded"}
+    assert refunded != orders["synthetic-11"]
+    assert order("synthetic-11", case="already-refunded") == refunded
+
+
+def test_with_the_fault_profile_the_runner_refuses_instead_of_running_without_faults(by_hand: ByHand) -> None:
+    before = set((by_hand.user.checkout / "evidence").iterdir())
+    done = compose(by_hand.user, "--profile", "fault", "run", "--rm", "-T", "eval-runner")
+    assert done.returncode == 2, done.stderr
+    assert "labctl: not-built-yet: faults are not part of this version" in done.stderr
+    assert "fault-proxy is up" in done.stderr
+    assert done.stdout.strip() == ""
+    assert set((by_hand.user.checkout / "evidence").iterdir()) == before

@@ -1,0 +1,92 @@
+"""Signals in the middle of a Compose run, and `labctl clean` beside a run that lives."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.compose.engine_calls import containers_of, docker, left_on_engine, processes_with
+from tests.compose.launching import Labctl, LiveRun, labctl_of_checkout, told
+from tests.compose.small_suites import waiting_suite
+
+pytestmark = pytest.mark.engine
+
+COMPOSE = ("--backend", "compose", "--concurrency", "1")
+
+
+@pytest.fixture
+def labctl(images: Path, tmp_path: Path) -> Labctl:
+    return labctl_of_checkout(tmp_path)
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> str:
+    return str(waiting_suite(tmp_path / "suite", "first", "slow", "later"))
+
+
+def is_in_the_middle(run: LiveRun) -> bool:
+    return run.finished_cases() == ["first"] and run.agents_under_way() == ["slow"]
+
+
+@pytest.mark.parametrize(
+    ("number", "exit_code", "word"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "terminated")]
+)
+def test_an_interrupted_run_takes_everything_down_and_says_how_far_it_got(
+    labctl: Labctl, suite: str, number: signal.Signals, exit_code: int, word: str
+) -> None:
+    with labctl.started(suite, *COMPOSE) as live:
+        live.until(lambda: is_in_the_middle(live))
+        live.process.send_signal(number)
+        run = live.wait()
+    assert run.exit_code == exit_code, told(run)
+    assert run.left == {}
+    assert run.stdout == ""
+    assert run.stderr.startswith(f"labctl: {word}: ")
+    assert f"kept: {run.folder}" in run.stderr
+    assert not run.is_sealed
+    assert run.read("abort.json")["reason"] == word
+    assert list(run.attempts) == ["first"]
+    refused = labctl.call("verify", str(run.folder))
+    assert refused.returncode == 5
+    assert refused.stderr.startswith("labctl: unsealed: ")
+
+
+def test_a_second_signal_does_not_cut_the_teardown_off(labctl: Labctl, suite: str) -> None:
+    with labctl.started(suite, *COMPOSE) as live:
+        live.until(lambda: is_in_the_middle(live))
+        live.process.send_signal(signal.SIGINT)
+        live.process.send_signal(signal.SIGTERM)
+        live.process.send_signal(signal.SIGINT)
+        run = live.wait()
+    assert run.exit_code in {130, 143}
+    assert run.left == {}
+
+
+def test_clean_reaps_a_killed_run_and_leaves_a_live_one_alone(labctl: Labctl, suite: str) -> None:
+    with labctl.started(suite, *COMPOSE) as victim, labctl.started(suite, *COMPOSE) as live:
+        victim.until(lambda: is_in_the_middle(victim))
+        live.until(lambda: is_in_the_middle(live))
+        victim.process.kill()
+        victim.process.wait(timeout=30)
+        assert set(left_on_engine(victim.id)) >= {"container", "network"}
+        owned_by_live = left_on_engine(live.id)
+
+        cleaned = labctl.call("clean")
+        assert cleaned.returncode == 0, cleaned.stderr
+        assert victim.id in cleaned.stdout
+        assert f"left alone: {live.id} is live" in cleaned.stderr
+        assert live.id not in cleaned.stdout
+        assert left_on_engine(victim.id) == {}
+        assert left_on_engine(live.id) == owned_by_live
+
+        (agent,) = containers_of(live.id, service="agent")
+        docker("exec", agent, "touch", f"/tmp/go-on-{live.id}")  # noqa: S108 - in the container
+        run = live.wait()
+        assert processes_with(victim.id) == {}
+    assert run.exit_code == 0, told(run)
+    assert run.is_sealed
+    assert run.left == {}
+    assert not (victim.folder / "COMPLETE").exists()
+    assert labctl.call("verify", str(victim.folder)).returncode == 5
