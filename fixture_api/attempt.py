@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from contracts.control import AttemptClosed, AttemptOpening, UnmatchedRequest
+from contracts.control import AttemptClosed, AttemptOpening
 from contracts.journal import Via
 from contracts.record import Json
-from fixture_api import journal, problems
+from fixture_api import problems
 from fixture_api.answers import Answer, without_body
 from fixture_api.effects import EffectError, apply_effects
+from fixture_api.journal import Decision, Served, records, served
 from fixture_api.locations import Location
 from fixture_api.request import WorldRequest
 from fixture_api.routing import CompiledRoute, FoundRoute, first_holding
 from fixture_api.scripted_model import COMPLETIONS_PATH, MODELS_PATH, ScriptedModel, Situation
 from fixture_api.templates import Context, MissingReferenceError
-from fixture_api.tool_calls import ToolCall
+from fixture_api.tool_calls import BoundCall
 from fixture_api.unmatched import explain
 from fixture_api.world import CaseWorld
 
 MCP_PATH = "/mcp"
 
 Limit = Literal["tool_calls", "model_calls"]
-
-
-class Decision(NamedTuple):
-    """What a request is answered, and what its row says about it."""
-
-    answer: Answer
-    route: str | None = None
-    delay_ms: int = 0
-    """How long the answer waits."""
-    unmatched: UnmatchedRequest | None = None
 
 
 class Attempt:
@@ -49,21 +40,19 @@ class Attempt:
         self.ended = asyncio.Event()
         """Set when a limit was passed and when the attempt was closed."""
         self.breached: Limit | None = None
+        self.locate = case.locations.at
+        """What a method and a path on the wire mean here."""
         self._case = case
         self._model = model
         self._state: Json = case.state
         self._turns: dict[CompiledRoute, int] = {}
-        self._served: list[journal.Served] = []
+        self._served: list[Served] = []
         self._tool_requests = 0
         self._model_requests = 0
         self._refused: set[Limit] = set()
         self._last_status: int | None = None
         self._suite_error: str | None = None
         self._model_error: str | None = None
-
-    def locate(self, method: str, raw_path: bytes) -> Location:
-        """What method and path mean here."""
-        return self._case.locations.at(method, raw_path)
 
     def decide(self, location: Location, request: WorldRequest) -> Decision:
         """The answer to a request; state, counters and journal are as after it."""
@@ -75,7 +64,7 @@ class Attempt:
         page = self._case.pages.get(path)
         if page is not None and request.target.method in _READING and self._find(location, request) is None:
             return Decision(page)  # not journaled: it tells of the lab, and nothing of the agent
-        call = location.call.read(request) if location.call is not None else None
+        call = location.call
         most = self.opening.tool_call_limit
         self._tool_requests += 1
         if most is not None and self._tool_requests > most:
@@ -84,8 +73,8 @@ class Attempt:
         if request.target.method == "HEAD":
             decision = decision._replace(answer=without_body(decision.answer))
         if call is not None:
-            self._last_status = decision.answer.status
-        self._record(request, decision, Via.HTTP, call)
+            self._last_status = decision.answer.head.status
+        self._served.append(served(request, decision, call=call, via=Via.HTTP))
         return decision
 
     def close(self) -> AttemptClosed:
@@ -93,7 +82,7 @@ class Attempt:
         self.closed = True
         self.ended.set()
         return AttemptClosed(
-            served=tuple(journal.records(self._served, case=self.opening.case, attempt=self.opening.attempt)),
+            served=tuple(records(self._served, case=self.opening.case, attempt=self.opening.attempt)),
             state=self._state,
             suite_error=self._suite_error,
             model_error=self._model_error,
@@ -109,10 +98,10 @@ class Attempt:
         said = model.models() if request.target.path == MODELS_PATH else model.complete(request.body, situation)
         self._model_error = self._model_error or said.error
         decision = Decision(said.answer, said.route)
-        self._record(request, decision, Via.MODEL, None)
+        self._served.append(served(request, decision, call=None, via=Via.MODEL))
         return decision
 
-    def _refuse(self, limit: Limit, request: WorldRequest, answer: Answer, call: ToolCall | None) -> Decision:
+    def _refuse(self, limit: Limit, request: WorldRequest, answer: Answer, call: BoundCall | None) -> Decision:
         decision = Decision(answer)
         if limit not in self._refused:
             # The first request over a limit is in the journal and decides the attempt. How many more an agent gets out
@@ -120,30 +109,11 @@ class Attempt:
             self._refused.add(limit)
             self.breached = self.breached or limit
             self.ended.set()
-            self._record(request, decision, Via.MODEL if limit == "model_calls" else Via.HTTP, call)
+            via = Via.MODEL if limit == "model_calls" else Via.HTTP
+            self._served.append(served(request, decision, call=call, via=via))
         if call is not None:
             self._last_status = answer.status
         return decision
-
-    def _record(self, request: WorldRequest, decision: Decision, via: Via, call: ToolCall | None) -> None:
-        answer = decision.answer
-        target = request.target
-        body = answer.body if len(answer.body) <= journal.MAX_TEXT_BYTES else journal.cut_body(answer.body)
-        self._served.append(
-            journal.Served(
-                target.method,
-                target.path,
-                request.digest,
-                decision.route,
-                call,
-                via,
-                answer.status,
-                answer.digest,
-                decision.delay_ms,
-                body,
-                decision.unmatched,
-            )
-        )
 
     def _decide_world(self, location: Location, request: WorldRequest) -> Decision:
         found = self._find(location, request)

@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 from contracts.control import ServedRequest, UnmatchedRequest
 from contracts.journal import JournalRow, Via
-from fixture_api.tool_calls import ToolCall
+from contracts.record import Json
+from fixture_api.answers import Answer
+from fixture_api.request import ABSENT, Target, WorldRequest
+from fixture_api.tool_calls import BoundCall
 
 MAX_TEXT_BYTES = 64 * 1024
 """As much of a body as a row carries to the judge; the digest is always over the whole."""
@@ -15,21 +18,38 @@ MAX_TEXT_BYTES = 64 * 1024
 _NO_TEXT = b"\xff"
 
 
-class Served(NamedTuple):
-    """One row with what judging needs beside it."""
+class Decision(NamedTuple):
+    """What a request is answered, and what its row says about it."""
 
-    method: str
-    path: str
-    request_digest: str
-    route: str | None
-    call: ToolCall | None
+    answer: Answer
+    route: str | None = None
+    delay_ms: int = 0
+    """How long the answer waits."""
+    unmatched: UnmatchedRequest | None = None
+
+
+class Served(NamedTuple):
+    """One row as it is kept until the attempt closes: what was there anyway, and nothing worked out of it."""
+
+    target: Target
+    query: list[tuple[str, str]]
+    body: Json
+    """The request's JSON body, for a tool's arguments; ABSENT without a tool."""
+    has_body: bool
+    digest: str
+    """The request's."""
+    call: BoundCall | None
     via: Via
-    status: int
-    response_digest: str
-    delay_ms: int
-    body: bytes
-    """What was sent; longer ones as `cut_body` leaves them."""
-    unmatched: UnmatchedRequest | None
+    decision: Decision
+
+
+def served(request: WorldRequest, decision: Decision, *, call: BoundCall | None, via: Via) -> Served:
+    """The row of a request; headers and long bodies are not kept."""
+    answer = decision.answer
+    if len(answer.body) > MAX_TEXT_BYTES:
+        decision = decision._replace(answer=answer._replace(body=cut_body(answer.body)))
+    body = ABSENT if call is None else request.body
+    return Served(request.target, request.query, body, request.has_body, request.digest, call, via, decision)
 
 
 def cut_body(body: bytes) -> bytes:
@@ -48,24 +68,28 @@ def _text_of(body: bytes) -> str | None:
         return None
 
 
-def records(served: list[Served], *, case: str, attempt: int) -> Iterator[ServedRequest]:
+def records(rows: list[Served], *, case: str, attempt: int) -> Iterator[ServedRequest]:
     """The rows as records; the place in the list is the sequence, from 1."""
-    for sequence, one in enumerate(served, 1):
+    for sequence, one in enumerate(rows, 1):
+        answer = one.decision.answer
+        method = one.target.method
         row = JournalRow(
             case=case,
             attempt=attempt,
             sequence=sequence,
-            method=one.method,
-            path=one.path,
-            request_digest=one.request_digest,
-            route=one.route,
-            tool=one.call.tool if one.call else None,
+            method=method,
+            path=one.target.path,
+            request_digest=one.digest,
+            route=one.decision.route,
+            tool=one.call.tool.name if one.call else None,
             via=one.via,
-            status=one.status,
-            response_digest=one.response_digest,
+            status=answer.status,
+            response_digest=answer.digest,
             fault=None,
-            delay_ms=one.delay_ms,
+            delay_ms=one.decision.delay_ms,
         )
-        text = _text_of(one.body)
-        arguments = one.call.arguments if one.call else None
-        yield ServedRequest(row=row, arguments=arguments, response_text=text, unmatched=one.unmatched)
+        arguments = None
+        if one.call is not None:
+            arguments = one.call.arguments(method=method, query=one.query, body=one.body, has_body=one.has_body)
+        text = _text_of(answer.body)
+        yield ServedRequest(row=row, arguments=arguments, response_text=text, unmatched=one.decision.unmatched)

@@ -11,18 +11,10 @@ from contracts.suite.route_order import is_param, path_segments
 from contracts.suite.tool import Tool
 from fixture_api.coercion import ArgumentType, argument_types
 from fixture_api.paths import PathTable
-from fixture_api.request import ABSENT, WorldRequest
+from fixture_api.request import ABSENT
 
 QUERY_METHODS = frozenset({"GET", "HEAD", "DELETE"})
 """Methods whose arguments are the query; the others have them in a JSON body."""
-
-
-class ToolCall(NamedTuple):
-    """A request read as a call of a bound tool."""
-
-    tool: str
-    arguments: Json
-    """An object; None where they could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +33,13 @@ class BoundCall(NamedTuple):
     named: dict[str, Json]
     """The arguments that are parameters of the path."""
 
-    def read(self, request: WorldRequest) -> ToolCall:
-        """The whole call."""
-        return ToolCall(self.tool.name, self._arguments(request))
-
-    def _arguments(self, request: WorldRequest) -> Json:
-        if request.target.method in QUERY_METHODS:
-            return self.named | _query_arguments(self.tool, request.query) if request.query else dict(self.named)
-        if request.body is ABSENT:
-            return None if request.has_body else dict(self.named)
-        return request.body | self.named if isinstance(request.body, dict) else None
+    def arguments(self, *, method: str, query: list[tuple[str, str]], body: Json, has_body: bool) -> Json:
+        """All arguments of a request, as an object; None where they could not be read."""
+        if method in QUERY_METHODS:
+            return self.named | _query_arguments(self.tool, query)
+        if body is ABSENT:
+            return None if has_body else self.named
+        return body | self.named if isinstance(body, dict) else None
 
 
 class ToolTable:

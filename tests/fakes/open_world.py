@@ -8,9 +8,10 @@ from typing import Any
 
 from contracts.control import AttemptClosed, AttemptKey, AttemptOpening
 from contracts.suite.loading import load_suite
-from fixture_api.attempt import Attempt, Decision
+from fixture_api.attempt import Attempt
 from fixture_api.attempts import Attempts, Selection
 from fixture_api.clock import fixed_clock
+from fixture_api.journal import Decision
 from fixture_api.request import WorldRequest, read_request, read_target
 from fixture_api.world import World, compile_world
 from tests.fakes.suite_folder import CASE, SuiteFolder
