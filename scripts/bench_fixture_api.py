@@ -25,8 +25,8 @@ from typing import Any
 import uvloop
 
 ROOT = Path(__file__).resolve().parent.parent
-ROUNDS = 3
-MANY_S, ONE_S = 0.8, 0.4
+ROUNDS = 5
+MANY_S, ONE_S = 0.5, 0.3
 MANY = 16
 BODY = json.dumps({"order_id": "synthetic-42", "amount": 24900, "approval_id": None, "kind": "refund"}).encode()
 CASE = "bench"
