@@ -123,10 +123,10 @@ def _explanation(case: CaseResult, screen: Screen) -> Iterator[str]:
     plain = not screen.is_terminal
     attempt = next(attempt for attempt in last_tries(case.attempts) if attempt.outcome is case.outcome)
     yield f"\n{screen_text(case.case_id, ascii_only=plain)}: {case.outcome.value}"
-    if attempt.outcome_class is not None or attempt.reason:
+    check = next((check for check in attempt.checks if check.outcome is not Outcome.PASS), None)
+    if attempt.outcome_class is not None or check is None:  # else the check itself is the reason
         parts = [attempt.outcome_class.value if attempt.outcome_class else "", attempt.reason or ""]
         yield "  " + screen_text(": ".join(part for part in parts if part), ascii_only=plain)
-    check = next((check for check in attempt.checks if check.outcome is not Outcome.PASS), None)
     if check is not None:
         yield from check_lines(check, ascii_only=plain)
 
