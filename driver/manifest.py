@@ -33,7 +33,6 @@ _PACKAGES = (
     "rfc8785",
     "rich",
     "starlette",
-    "urllib3",
     "uvicorn",
     "uvloop",
 )

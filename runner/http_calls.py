@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
 from typing import Any, Protocol
-
-from urllib3 import HTTPConnectionPool, Timeout
-from urllib3.connection import HTTPConnection
-from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError, ReadTimeoutError
-from urllib3.util import parse_url
+from urllib.parse import urlsplit
 
 from runner import clock
 
@@ -46,7 +44,7 @@ _deadline = _Deadline()
 
 
 class _DeadlineSocket(socket.socket):
-    """A socket whose every read waits until the exchange's deadline at most: urllib3 bounds single reads only."""
+    """A socket whose every read waits until the exchange's deadline at most; its own time-out bounds single reads."""
 
     def recv_into(self, buffer: Any, nbytes: int = 0, flags: int = 0) -> int:
         left_s = _deadline.at - clock.elapsed_s()
@@ -57,36 +55,34 @@ class _DeadlineSocket(socket.socket):
         return super().recv_into(buffer, nbytes, flags)
 
 
-class _DeadlineConnection(HTTPConnection):
+class _Connection(HTTPConnection):
     _held: list[bytes] | None = None
 
-    def request(self, *args: Any, **kwargs: Any) -> None:
+    def connect(self) -> None:
+        """Connect within CONNECT_S; every later read keeps to the deadline of its exchange."""
+        plain = socket.create_connection((self.host, self.port), timeout=self.timeout)
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.sock = _DeadlineSocket(plain.family, plain.type, plain.proto, fileno=plain.detach())
+
+    def ask(self, method: str, target: str, body: bytes | None, headers: Mapping[str, str], *, seconds: float) -> None:
         """Send head and body as one piece: two would cost both sides a packet and a wake-up more."""
         self._held = []
         try:
-            super().request(*args, **kwargs)
+            self.request(method, target, body, dict(headers))
             whole = b"".join(self._held)
         finally:
             self._held = None
-        super().send(whole)
+        if self.sock is None:
+            self.timeout = min(CONNECT_S, seconds)
+            self.connect()
+        self.sock.settimeout(max(seconds, _LEAST_WAIT_S))
+        self.sock.sendall(whole)
 
     def send(self, data: Any) -> None:
-        """Hold what belongs to a request, send anything else."""
+        """Hold what belongs to a request; nothing else is sent this way."""
         if self._held is None:
-            super().send(data)
-        else:
-            self._held.append(data)
-
-    def _new_conn(self) -> socket.socket:
-        plain = super()._new_conn()
-        timeout_s = plain.gettimeout()
-        bounded = _DeadlineSocket(plain.family, plain.type, plain.proto, fileno=plain.detach())
-        bounded.settimeout(timeout_s)
-        return bounded
-
-
-class _Pool(HTTPConnectionPool):
-    ConnectionCls = _DeadlineConnection
+            raise AssertionError("a request is sent by `ask`")
+        self._held.append(data)
 
 
 class Exchange(Protocol):
@@ -100,12 +96,13 @@ class Exchange(Protocol):
 
 
 class Server:
-    """One server, spoken to by many threads; `connections` are kept alive."""
+    """One server, spoken to by many threads; idle connections are kept alive, `connections` of them at most."""
 
     def __init__(self, url: str, *, connections: int) -> None:
-        parts = parse_url(url)
-        self._base = (parts.path or "").rstrip("/")
-        self._pool = _Pool(parts.host or "", parts.port or 80, maxsize=connections, block=False)
+        parts = urlsplit(url)
+        self._base = parts.path.rstrip("/")
+        self._host, self._port = parts.hostname or "", parts.port or 80
+        self._idle: deque[_Connection] = deque(maxlen=connections)
 
     def exchange(
         self, method: str, target: str, *, seconds: float, body: bytes | None = None, headers: Mapping[str, str]
@@ -118,31 +115,37 @@ class Server:
 
         """
         _deadline.at = clock.elapsed_s() + seconds
-        timeout = Timeout(connect=min(CONNECT_S, seconds), read=max(seconds, _LEAST_WAIT_S))
+        connection = self._connection()
         try:
-            response = self._pool.urlopen(
-                method,
-                self._base + target,
-                body=body,
-                headers=headers,
-                timeout=timeout,
-                retries=False,
-                redirect=False,
-                decode_content=False,
-            )
-        except NewConnectionError as trouble:  # before its parent: a refused connection is no time-out
-            raise UnreachableError(_cause(trouble)) from trouble
-        except (ReadTimeoutError, ConnectTimeoutError) as trouble:
+            connection.ask(method, self._base + target, body, headers, seconds=seconds)
+            response = connection.getresponse()
+            answer = Answer(response.status, response.read(), response.headers.get("content-type", ""))
+        except TimeoutError as trouble:
+            connection.close()
             raise TimedOutError(f"no answer within {seconds:g} s") from trouble
-        except (HTTPError, OSError) as trouble:
-            raise UnreachableError(_cause(trouble)) from trouble
-        return Answer(status=response.status, body=response.data, content_type=response.headers.get("content-type", ""))
+        except OSError as trouble:
+            connection.close()
+            raise UnreachableError(str(trouble)) from trouble
+        except HTTPException as trouble:  # its text may quote the path, which holds the attempt's prefix
+            connection.close()
+            raise UnreachableError(f"the answer is no HTTP ({type(trouble).__name__})") from trouble
+        if connection.sock is not None:  # else the server asked to close it
+            self._keep(connection)
+        return answer
+
+    def _connection(self) -> _Connection:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return _Connection(self._host, self._port)
+
+    def _keep(self, connection: _Connection) -> None:
+        if len(self._idle) == self._idle.maxlen:
+            connection.close()
+        else:
+            self._idle.append(connection)
 
     def close(self) -> None:
         """Close the idle connections."""
-        self._pool.close()
-
-
-def _cause(trouble: Exception) -> str:
-    """What the system said; urllib3's own texts name its objects."""
-    return str(trouble.__cause__ or trouble.__context__ or trouble)
+        while self._idle:
+            self._idle.pop().close()
