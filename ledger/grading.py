@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from contracts.exits import Exit
 from contracts.outcome import Outcome
 from contracts.plan import Plan
 from contracts.results import CaseResult, Metrics, Summary
 from ledger.attempts_file import AttemptIndex
 from ledger.case_results import case_result
 from ledger.junit import JUnitCounts, junit_pieces, testcase_piece
-from ledger.results import ResultsHead, case_piece, results_pieces
+from ledger.results import ResultsHead, case_piece, exit_of, results_pieces
 from ledger.totals import Totals
 
 LISTED_CASES = 40
@@ -31,6 +32,11 @@ class Grading:
     _case_pieces: list[bytes]
     _counts: JUnitCounts
     _testcase_pieces: list[bytes]
+
+    @property
+    def exit_code(self) -> Exit:
+        """The exit that the outcomes alone cause."""
+        return exit_of(self)
 
     def results_pieces(self) -> Iterator[bytes]:
         """results.json in pieces."""

@@ -69,8 +69,6 @@ def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> 
     from driver.pipeline import run_suite  # noqa: PLC0415 - as above
     from driver.progress import progress_line  # noqa: PLC0415 - as above
     from driver.request import RunRequest  # noqa: PLC0415 - as above
-    from driver.screen import screen_of_stdout  # noqa: PLC0415 - as above
-    from ledger.summary import summary_text  # noqa: PLC0415 - as above
 
     request = RunRequest(command=("labctl", *without_values(sys.argv[1:])), **flags)
     with interruptible():
@@ -81,6 +79,9 @@ def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> 
             _warn("SHARING: review before sharing: --capture payloads keeps bodies and texts")
         with progress_line() as progress:
             outcome = run_suite(request, stack=stack, host_env=os.environ, progress=progress.begin, warn=_warn)
+    from driver.screen import screen_of_stdout  # noqa: PLC0415 - costs 0.1 s, and the run does not wait for it
+    from ledger.summary import summary_text  # noqa: PLC0415 - as above
+
     click.echo(summary_text(outcome.grading, run=str(outcome.path), screen=screen_of_stdout(os.environ)))
     click.echo(outcome.path)
     return int(outcome.exit_code)

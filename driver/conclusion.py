@@ -1,0 +1,50 @@
+"""The end of a run: results, JUnit, manifest and README from what was collected, then the seal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+from contracts import evidence
+from contracts.plan import Plan
+from driver import clock
+from driver.drafting import Draft
+from driver.manifest import Surroundings, manifest_of, surroundings_of
+from driver.ports import Stack
+from driver.run_readme import run_readme
+from driver.seal import seal
+from ledger.grading import Grading, grade_run
+from ledger.redaction import Redactor
+from ledger.run_directory import RunDirectory
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """Everything that is known before the attempts are; `write` adds what follows from them."""
+
+    surroundings: Surroundings
+
+    @classmethod
+    def prepare(cls, draft: Draft) -> Self:
+        """Read the run's surroundings."""
+        locks = [draft.suite.root / name for name in draft.suite.settings.lock_files]
+        return cls(surroundings_of(draft.suite.root, lock_files=locks))
+
+    def write(self, run: RunDirectory, plan: Plan, *, stack: Stack, redactor: Redactor) -> Grading:
+        """Write the last files and seal the run; raises LabError WRITE_FAILED."""
+        plan = redactor.redact_record(plan)  # verify recomputes from the plan as it was written
+        grading = grade_run(plan, run.path / evidence.ATTEMPTS)
+        run.write_whole(evidence.RESULTS, grading.results_pieces())
+        run.write_whole(evidence.JUNIT, grading.junit_pieces())
+        manifest = manifest_of(
+            plan,
+            self.surroundings,
+            finished_at=clock.now(),
+            engine=stack.facts(),
+            not_enforced=stack.not_enforced,
+        )
+        run.write_record(evidence.ENVIRONMENT, redactor.redact_record(manifest))
+        readme = run_readme(plan, redacted=redactor.names, not_redactable=redactor.too_short)
+        run.write_whole(evidence.README, readme.encode())
+        seal(run)
+        return grading
