@@ -1,24 +1,35 @@
-"""Removes what dead runs left on the engine, never what a live run owns."""
+"""Removes what dead runs left on the engine and on the disk, never what a live run owns."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from driver.stacks.ownership import Owned, owned_things, owner_lives, remove
+from driver.owner import owner_is_gone
+from driver.scratch import remove_dead_scratch
 
 
 @dataclass(frozen=True)
 class Cleaned:
-    """What was removed, and what a live run still owns."""
+    """What was removed, in words, and the runs that own something and may live."""
 
-    removed: tuple[Owned, ...]
-    spared: tuple[Owned, ...]
+    removed: tuple[str, ...]
+    spared_runs: tuple[str, ...]
 
 
-def clean() -> Cleaned:
+def clean_disk() -> Cleaned:
+    """Remove the scratch folders of dead runs."""
+    return Cleaned(removed=tuple(f"folder {path}" for path in remove_dead_scratch()), spared_runs=())
+
+
+def clean_engine() -> Cleaned:
     """Remove containers, then networks, whose owner is gone; raises LabError for an engine that fails."""
+    from driver.stacks.ownership import owned_things, remove  # noqa: PLC0415 - costs 0.2 s, only with an engine
+
     things = owned_things()
-    dead = tuple(thing for thing in things if not owner_lives(thing.owner))
+    dead = [thing for thing in things if owner_is_gone(thing.owner)]
     for thing in dead:
         remove(thing)
-    return Cleaned(removed=dead, spared=tuple(thing for thing in things if thing not in dead))
+    return Cleaned(
+        removed=tuple(f"{thing.kind} {thing.name} of {thing.run}" for thing in dead),
+        spared_runs=tuple(sorted({thing.run for thing in things if thing not in dead})),
+    )

@@ -113,9 +113,10 @@ def _pool() -> str:
 
 
 def _left_behind() -> str:
-    from driver.stacks.ownership import owned_things, owner_lives  # noqa: PLC0415 - as above
+    from driver.owner import owner_is_gone  # noqa: PLC0415 - as above
+    from driver.stacks.ownership import owned_things  # noqa: PLC0415 - as above
 
-    dead = [thing.name for thing in owned_things() if not owner_lives(thing.owner)]
+    dead = [thing.name for thing in owned_things() if owner_is_gone(thing.owner)]
     if dead:
         raise LabError(
             ErrorCode.ENGINE_FAILED,

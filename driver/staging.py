@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from contracts import evidence
 from contracts.canonical import digest_of_file
 from contracts.suite.staging import stage_agent_view
 from contracts.suite.suite import Suite
+from driver.scratch import scratch_folder
 from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 
@@ -34,9 +34,8 @@ class Staged:
 @contextmanager
 def staged(suite: Suite) -> Iterator[Staged]:
     """Copies of the suite that nothing changes while the run is under way; removed at the end."""
-    with tempfile.TemporaryDirectory(prefix="labctl-") as name:
-        root = Path(name)
-        root.chmod(0o755)
+    with scratch_folder() as root:
+        root.chmod(0o755)  # a container's user must get in
         whole = root / "suite"
         for relative, path in suite_files(suite.root):
             _copy_readable(path, whole / relative)

@@ -1,4 +1,4 @@
-"""labctl clean: removes what dead runs left behind on the engine."""
+"""labctl clean: removes what dead runs left behind, on the engine and on the disk."""
 
 from __future__ import annotations
 
@@ -7,17 +7,24 @@ import click
 
 @click.command(name="clean")
 def command() -> int:
-    """Remove containers and networks of runs whose driver is gone; what a live run owns is left alone."""
-    from driver.backends import require_engine  # noqa: PLC0415 - `--help` imports no work
+    """Remove what runs left whose driver is gone; what a live run owns is left alone."""
+    from contracts.errors import ErrorCode, LabError  # noqa: PLC0415 - `--help` imports no work
+    from driver.backends import require_engine  # noqa: PLC0415 - as above
+    from driver.cleaning import clean_disk, clean_engine  # noqa: PLC0415 - as above
 
-    require_engine()
-    from driver.cleaning import clean  # noqa: PLC0415 - as above
-
-    cleaned = clean()
-    for thing in cleaned.removed:
-        click.echo(f"removed {thing.kind} {thing.name} of {thing.run}")
-    for run in sorted({thing.run for thing in cleaned.spared}):
-        click.echo(f"left alone: {run} is live", err=True)
-    if not cleaned.removed:
+    cleaned = [clean_disk()]
+    try:
+        require_engine()
+        cleaned.append(clean_engine())
+    except LabError as error:
+        if error.code is not ErrorCode.NO_ENGINE:
+            raise
+        click.echo(f"labctl: no engine was cleaned: {error.message}", err=True)
+    removed = [line for part in cleaned for line in part.removed]
+    for line in removed:
+        click.echo(f"removed {line}")
+    for run in sorted({run for part in cleaned for run in part.spared_runs}):
+        click.echo(f"left alone: {run} is live, or another machine's", err=True)
+    if not removed:
         click.echo("nothing to remove", err=True)
     return 0

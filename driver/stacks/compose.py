@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.order import HostOverTcp, RunnerOrder
 from contracts.plan import Backend, ImageIdentity
 from driver import clock
 from driver.checkout import ROOT
+from driver.owner import own_identity
 from driver.ports import EngineFacts, LogLine, World
+from driver.scratch import scratch_folder
 from driver.stacks.children import Child, child_env, ended
 from driver.stacks.engine import Project
 from driver.stacks.images import ENV_FILE, VARIABLES, checked_images, read_env_file
 from driver.stacks.networks import pool_exhausted
-from driver.stacks.ownership import own_identity
 
 FILES = (ROOT / "compose.yaml", ROOT / "driver" / "stacks" / "labctl.compose.yaml")
 RUNNER_END_S = 10.0
@@ -49,7 +48,7 @@ class ComposeStack:
     def running(self, world: World, *, log: LogLine) -> Iterator[Iterator[str]]:
         """See `driver.ports.Stack`; the order goes over stdin, so that no value of -e is in any argv or file."""
         with ExitStack() as stack:
-            env_file = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="labctl-compose-"))) / "env"
+            env_file = stack.enter_context(scratch_folder()) / "env"
             env_file.write_text(_env_text(world))
             project = Project(
                 name=_project_name(world.plan.run_id),

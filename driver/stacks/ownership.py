@@ -1,13 +1,14 @@
-"""Who owns a container or network: labels that outlive a crash, and the question whether the owner still lives."""
+"""Containers and networks by the labels that say which run made them and who owns it."""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from python_on_whales import DockerClient
+from python_on_whales.exceptions import NoSuchContainer, NoSuchNetwork
 
 from driver.stacks.engine import bounded
 
@@ -23,62 +24,42 @@ class Owned:
     kind: Literal["container", "network"]
     id: str
     name: str
-    project: str
     run: str
     owner: str
 
 
-def own_identity() -> str:
-    """`pid:start time:boot id` of this process: what a label says of its owner."""
-    return f"{os.getpid()}:{_started_at(os.getpid())}:{_boot_id()}"
-
-
-def owner_lives(owner: str) -> bool:
-    """True while the process that wrote the label runs; a pid that was given to another process is not it."""
-    pid, started_at, boot_id = owner.split(":", 2)
-    return boot_id == _boot_id() and started_at == _started_at(int(pid))
-
-
-def _boot_id() -> str:
-    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-
-
-def _started_at(pid: int) -> str:
-    """Field 22 of /proc/PID/stat, empty when the process is gone or only waits to be reaped."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
-    return "" if fields[0] in {"Z", "X"} else fields[19]
-
-
 def owned_things() -> list[Owned]:
     """Every container and network of any run of labctl on this engine, containers first; raises LabError."""
-    client = DockerClient()
-    labels = {"label": RUN_LABEL}
-    containers = bounded("docker ps", lambda: client.container.list(all=True, filters=labels))
-    networks = bounded("docker network ls", lambda: client.network.list(filters=labels))
-    return [
-        *(_owned("container", each.id, each.name, each.config.labels or {}) for each in containers),
-        *(_owned("network", each.id, each.name, each.labels or {}) for each in networks),
-    ]
+    containers = bounded("docker ps", lambda: list(_containers()))
+    networks = bounded("docker network ls", lambda: list(_networks()))
+    return containers + networks
+
+
+def _containers() -> Iterator[Owned]:
+    for container in DockerClient().container.list(all=True, filters={"label": RUN_LABEL}):
+        with suppress(NoSuchContainer):  # it ended while it was looked at
+            yield _owned("container", container.id, container.name, container.config.labels or {})
+
+
+def _networks() -> Iterator[Owned]:
+    for network in DockerClient().network.list(filters={"label": RUN_LABEL}):
+        with suppress(NoSuchNetwork):  # as above
+            yield _owned("network", network.id, network.name, network.labels or {})
 
 
 def _owned(kind: Literal["container", "network"], thing_id: str, name: str, labels: dict[str, str]) -> Owned:
-    return Owned(
-        kind=kind,
-        id=thing_id,
-        name=name,
-        project=labels.get(PROJECT_LABEL, ""),
-        run=labels[RUN_LABEL],
-        owner=labels.get(OWNER_LABEL, "0::"),
-    )
+    return Owned(kind=kind, id=thing_id, name=name, run=labels[RUN_LABEL], owner=labels.get(OWNER_LABEL, ""))
 
 
 def remove(thing: Owned) -> None:
     """Remove one container, with its anonymous volumes, or network; raises LabError."""
+    bounded(f"docker {thing.kind} rm {thing.name}", lambda: _remove(thing))
+
+
+def _remove(thing: Owned) -> None:
     client = DockerClient()
-    if thing.kind == "container":
-        bounded(f"docker rm {thing.name}", lambda: client.container.remove(thing.id, force=True, volumes=True))
-    else:
-        bounded(f"docker network rm {thing.name}", lambda: client.network.remove(thing.id))
+    with suppress(NoSuchContainer, NoSuchNetwork):  # somebody else was quicker
+        if thing.kind == "container":
+            client.container.remove(thing.id, force=True, volumes=True)
+        else:
+            client.network.remove(thing.id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from contracts.order import HostOverStdio, RunnerOrder
 from contracts.plan import Backend, ImageIdentity
 from driver.checkout import AGENT_HOST, ROOT
 from driver.ports import EngineFacts, LogLine, World
+from driver.scratch import scratch_folder
 from driver.stacks.children import Child, child_env, ended
 
 STARTUP_S = 30.0
@@ -38,7 +38,7 @@ class ProcessStack:
     def running(self, world: World, *, log: LogLine) -> Iterator[Iterator[str]]:
         """See `driver.ports.Stack`; both processes are started before either is waited for."""
         with ExitStack() as stack:
-            work = stack.enter_context(tempfile.TemporaryDirectory(prefix="labctl-work-"))
+            work = stack.enter_context(scratch_folder())
             fixture = stack.enter_context(ended(_fixture_api(world, log), grace_s=1.0))
             runner = stack.enter_context(ended(_runner(log), grace_s=3.0))
             ports = _ready_ports(fixture)
@@ -47,7 +47,7 @@ class ProcessStack:
                 suite=str(world.suite),
                 fixture_url=f"http://127.0.0.1:{ports['dataPort']}",
                 control_url=f"http://127.0.0.1:{ports['controlPort']}",
-                agent_host=_agent_host(world, Path(work)),
+                agent_host=_agent_host(world, work),
                 agent_suite=str(world.agent_suite),
                 agent_env=dict(world.agent_env),
                 startup_seconds=STARTUP_S,

@@ -1,0 +1,35 @@
+"""Folders that live as long as a run; what a killed run leaves of them names its owner, so that `clean` finds it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from driver.owner import own_identity, owner_is_gone
+
+_PREFIX = "labctl-scratch-"
+_PLAIN = str.maketrans({":": "_", "/": "-"})
+"""A colon would cut the folder in two wherever somebody puts it into a list of paths."""
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A new folder, private to the user, that is removed at the end."""
+    prefix = f"{_PREFIX}{own_identity().translate(_PLAIN)}-"
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
+        yield Path(name)
+
+
+def remove_dead_scratch() -> list[Path]:
+    """Remove the scratch folders of this user's dead runs; which ones were removed."""
+    removed = []
+    for path in sorted(Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*")):
+        owner = path.name.removeprefix(_PREFIX).rpartition("-")[0]
+        if owner_is_gone(owner.replace("_", ":", 3)):
+            shutil.rmtree(path, ignore_errors=True)
+            if not path.exists():
+                removed.append(path)
+    return removed
