@@ -41,6 +41,14 @@ def test_a_source_file_says_why_it_exists_and_is_small(path: Path) -> None:
             assert (node.end_lineno or 0) - node.lineno < MOST_FUNCTION_LINES, node.name
 
 
+def test_nine_of_ten_functions_are_short() -> None:
+    trees = [ast.parse(path.read_text()) for path in sources()]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    lengths = sorted((node.end_lineno or 0) - node.lineno + 1 for node in functions)
+    assert lengths[len(lengths) * 9 // 10] <= 30
+
+
 def test_half_of_the_source_files_are_short() -> None:
     assert statistics.median(len(path.read_text().splitlines()) for path in sources()) <= MEDIAN_LINES
 
