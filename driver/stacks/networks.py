@@ -8,13 +8,16 @@ from contracts.errors import ErrorCode, Found, LabError
 from driver.stacks.engine import bounded
 from driver.stacks.ownership import PROJECT_LABEL
 
-_EXHAUSTED = "predefined address pools have been fully subnetted"
-"""The engine's own words; there is no code for it."""
+_EXHAUSTED = (
+    "predefined address pools have been fully subnetted",
+    "could not find an available, non-overlapping IPv4 address pool",
+)
+"""The engine's own words, of newer and older versions; there is no code for it."""
 
 
 def pool_exhausted(cause: str) -> LabError | None:
     """The error that names the pool and who holds it, if that is what the engine said."""
-    if _EXHAUSTED not in cause:
+    if not any(words in cause for words in _EXHAUSTED):
         return None
     bridges = bridge_networks()
     return LabError(
