@@ -24,16 +24,16 @@ def resolve_agent(suite: Suite, *, name: str | None, model: str | None, prompt: 
             agent without a model; suite-invalid for one with unbound tools; not-built-yet for what later versions run.
 
     """
-    name = name or _default_agent(suite)
+    name = _default_agent(suite) if name is None else name
     if name not in suite.agents:
         raise _no_such_agent(suite, name)
     agent = suite.agents[name]
     _refuse_unbuilt(suite, name)
-    chosen_prompt = prompt or agent.prompt
+    chosen_prompt = agent.prompt if prompt is None else prompt
     if chosen_prompt is not None and chosen_prompt not in suite.prompts:
         text = unknown_name("prompt", chosen_prompt, suite.prompts)
         raise LabError(ErrorCode.UNKNOWN_PROMPT, text, next_step="--prompt NAME, with one of [prompts]")
-    chosen_model = model or agent.model
+    chosen_model = agent.model if model is None else model
     _refuse_model(suite, name, agent, chosen_model)
     if agent.adapter == "chat":
         _refuse_unbound_tools(suite, name)

@@ -54,6 +54,11 @@ def error_code_of(code: str) -> ErrorCode:
     return _CODES[code]
 
 
+def one_line(text: str) -> str:
+    """The text with escapes for what is not printable: names from files may hold line ends and worse."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
 @dataclass(frozen=True)
 class Found:
     """Where a problem is, and what is there."""
@@ -65,7 +70,7 @@ class Found:
 
     def __str__(self) -> str:
         where = " ".join(part for part in (self.file, self.place) if part)
-        return f"{where}: {self.text}" if where else self.text
+        return one_line(f"{where}: {self.text}" if where else self.text)
 
 
 class LabError(Exception):
@@ -97,8 +102,8 @@ class LabError(Exception):
         return self.code.exit_code
 
     def __str__(self) -> str:
-        lines = [f"labctl: {self.code.code}: {self.message}"]
+        lines = [f"labctl: {self.code.code}: {one_line(self.message)}"]
         lines += [f"found: {found}" for found in self.found]
         rest = {"expected": self.expected, "cause": self.cause, "kept": self.kept, "next": self.next_step}
-        lines += [f"{name}: {text}" for name, text in rest.items() if text]
+        lines += [f"{name}: {one_line(text)}" for name, text in rest.items() if text]
         return "\n".join(lines)

@@ -48,9 +48,11 @@ def leave_unsealed(run: RunDirectory, *, planned: int) -> Iterator[Reached]:
 
 
 def _keep(run: RunDirectory, error: BaseException, *, planned: int) -> None:
-    kept = f"{run.path} (unsealed: it is never graded)"
+    is_sealed = (run.path / evidence.COMPLETE).exists()  # a signal may come after the last write
     if isinstance(error, LabError | Interrupted):
-        error.kept = kept
+        error.kept = f"{run.path} ({'sealed' if is_sealed else 'unsealed: it is never graded'})"
+    if is_sealed:
+        return
     abort = Abort(
         reason=str(error.args[0]) if error.args else type(error).__name__,
         aborted_at=clock.instant(clock.now()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -32,6 +33,9 @@ PROVIDER_KEYS = (
     "HF_TOKEN",
 )
 """Forwarded when the host has them; nothing else of the host's environment is, unless -e names it."""
+
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ def resolve_agent_env(
     unset, unusable = [], []
     for argument in named:
         key, given, value = argument.partition("=")
-        if not key or "\0" in argument:
+        if not _NAME.fullmatch(key) or "\0" in argument:
             unusable.append(argument)
         elif given:
             values[key] = value
@@ -80,7 +84,7 @@ def resolve_agent_env(
     if unusable:
         raise LabError(
             ErrorCode.BAD_USAGE,
-            "-e needs KEY or KEY=VALUE",
+            "-e needs KEY or KEY=VALUE, and KEY is letters, digits and underscores",
             found=[Found(repr(argument), place="-e") for argument in unusable],
         )
     if unset:

@@ -8,6 +8,8 @@ from typing import Literal
 from contracts.errors import ErrorCode, LabError
 from driver.ports import Stack
 
+_NO_ISOLATION = "agents run as you, without isolation"
+
 
 def choose_stack(backend: Literal["auto", "compose", "process"]) -> tuple[Stack, str | None]:
     """The stack, and for `auto` the sentence that says why it is not Compose.
@@ -19,7 +21,7 @@ def choose_stack(backend: Literal["auto", "compose", "process"]) -> tuple[Stack,
     if backend == "process":
         return _process(), None
     if backend == "auto" and shutil.which("docker") is None:
-        return _process(), "backend process: there is no `docker` command on PATH"
+        return _process(), f"backend process: there is no `docker` command on PATH; {_NO_ISOLATION}"
     from driver.stacks.compose import ComposeStack  # noqa: PLC0415 - costs 0.2 s, only where used
     from driver.stacks.engine import engine_facts  # noqa: PLC0415 - as above
 
@@ -28,7 +30,7 @@ def choose_stack(backend: Literal["auto", "compose", "process"]) -> tuple[Stack,
     except LabError as error:
         if backend == "compose" or error.code is not ErrorCode.NO_ENGINE:
             raise
-        return _process(), f"backend process: {error.message}"
+        return _process(), f"backend process: {error.message}; {_NO_ISOLATION}"
 
 
 def _process() -> Stack:

@@ -20,7 +20,7 @@ class Interrupted(BaseException):
         """What evidence exists, once somebody knows."""
 
     def __str__(self) -> str:
-        lines = [f"labctl: {self.args[0]}: the run was ended before it was complete"]
+        lines = [f"labctl: {self.args[0]}: the command was ended by a signal"]
         if self.kept:
             lines.append(f"kept: {self.kept}")
         return "\n".join(lines)

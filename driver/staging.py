@@ -12,6 +12,7 @@ from pathlib import Path
 
 from contracts import evidence
 from contracts.canonical import digest_of_file
+from contracts.suite.links import LEFT_OUT
 from contracts.suite.staging import stage_agent_view
 from contracts.suite.suite import Suite
 from driver.scratch import scratch_folder
@@ -20,7 +21,6 @@ from ledger.run_directory import RunDirectory
 
 MAX_KEPT_BYTES = 16 * 1024 * 1024
 """Of all files in the evidence's suite/ together; what goes over it is kept by digest only."""
-_LEFT_OUT = frozenset({".git", "__pycache__", "evidence", ".venv", "node_modules", "results"})
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def staged(suite: Suite) -> Iterator[Staged]:
 def suite_files(root: Path) -> Iterator[tuple[str, Path]]:
     """Regular files below the suite with their relative names, sorted; caches and version control left out."""
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(set(folders) - _LEFT_OUT)
+        folders[:] = sorted(set(folders) - LEFT_OUT)
         for name in sorted(names):
             path = Path(folder) / name
             if stat.S_ISREG(path.stat().st_mode):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from driver.cli.output import say
+
 _SUITE = click.argument("suite", default="fixtures", type=click.Path(path_type=Path))
 
 
@@ -43,12 +45,12 @@ def list_cases(suite: Path, *, as_json: bool) -> int:
         for case in loaded.cases
     ]
     if as_json:
-        click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
+        say(json.dumps(rows, indent=2, ensure_ascii=False))
         return 0
     width = max(len(case.id) for case in loaded.cases)
     for case in loaded.cases:
         mark = "protected" if case.protected else ""
-        click.echo(f"{case.id:<{width}}  {mark:<9}  {case.shown_title}")
+        say(f"{case.id:<{width}}  {mark:<9}  {case.shown_title}")
     return 0
 
 
@@ -59,7 +61,5 @@ def lint(suite: Path) -> int:
     from contracts.suite.loading import load_suite  # noqa: PLC0415 - `--help` imports no work
 
     loaded = load_suite(suite)
-    click.echo(
-        f"{suite}: {len(loaded.cases)} cases, {len(loaded.routes)} routes, {len(loaded.tools)} tools: no problem"
-    )
+    say(f"{suite}: {len(loaded.cases)} cases, {len(loaded.routes)} routes, {len(loaded.tools)} tools: no problem")
     return 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from driver.cli.output import say
+
 
 @click.command(name="clean")
 def command() -> int:
@@ -22,7 +24,7 @@ def command() -> int:
         click.echo(f"labctl: no engine was cleaned: {error.message}", err=True)
     removed = [line for part in cleaned for line in part.removed]
     for line in removed:
-        click.echo(f"removed {line}")
+        say(f"removed {line}")
     for run in sorted({run for part in cleaned for run in part.spared_runs}):
         click.echo(f"left alone: {run} is live, or another machine's", err=True)
     if not removed:

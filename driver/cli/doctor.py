@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from driver.cli.output import say
+
 
 @click.command(name="doctor")
 @click.option(
@@ -17,9 +19,9 @@ def command(evidence: Path) -> int:
 
     status = 0
     for finding in examine(evidence):
-        click.echo(f"{'ok     ' if finding.error is None else 'problem'}  {finding.name}: {finding.text}")
+        say(f"{'ok     ' if finding.error is None else 'problem'}  {finding.name}: {finding.text}")
         if finding.error is not None:
             status = 4
             for line in str(finding.error).splitlines()[1:]:
-                click.echo(f"         {line}")
+                say(f"         {line}")
     return status

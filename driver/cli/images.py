@@ -6,6 +6,8 @@ import json
 
 import click
 
+from driver.cli.output import say
+
 
 @click.command(name="images")
 @click.option("--json", "as_json", is_flag=True, help="A JSON object, service to identity.")
@@ -18,8 +20,8 @@ def command(*, as_json: bool) -> int:
 
     images = checked_images(known_images())
     if as_json:
-        click.echo(json.dumps({service: image.to_json() for service, image in images.items()}, indent=2))
+        say(json.dumps({service: image.to_json() for service, image in images.items()}, indent=2))
         return 0
     for service, image in images.items():
-        click.echo(f"{service:<15} {image.digest}  content {image.content_digest or 'as pulled'}")
+        say(f"{service:<15} {image.digest}  content {image.content_digest or 'as pulled'}")
     return 0

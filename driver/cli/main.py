@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 
 import click
 
+from driver.cli.output import open_missing_streams
 from driver.interrupts import Interrupted
 from driver.version import VERSION
 
@@ -51,20 +51,24 @@ def cli(debug: bool) -> None:
 
 def main() -> None:
     """Run the command line; every error ends here, as text on stderr and one exit code."""
+    open_missing_streams()
     debug = "--debug" in sys.argv[1:]
     try:
         status = cli.main(prog_name="labctl", standalone_mode=False)
     except click.exceptions.Abort:
         status = 130
-    except click.ClickException as error:
-        error.show()
-        status = 2
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = 141
+    except click.UsageError as error:
+        status = _report(_usage_error(error), debug=False)
     except (Exception, Interrupted) as error:  # noqa: BLE001 - the boundary: it becomes text and an exit code
         status = _report(error, debug=debug)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _usage_error(error: click.UsageError) -> Exception:
+    from contracts.errors import ErrorCode, LabError  # noqa: PLC0415 - not needed for --help
+
+    command = error.ctx.command_path if error.ctx else "labctl"
+    return LabError(ErrorCode.BAD_USAGE, error.format_message(), next_step=f"{command} --help")
 
 
 def _report(error: BaseException, *, debug: bool) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from pathlib import Path
@@ -9,13 +10,34 @@ from typing import Any, Literal
 
 import click
 
+from driver.cli.output import say
+
+
+def _filled(context: click.Context, parameter: click.Parameter, value: Any) -> Any:  # noqa: ARG001 - click's signature
+    """An empty name is most often an unset variable of a script; a default would run something else than was meant."""
+    if value == "":
+        raise click.BadParameter("is empty")
+    return value
+
+
+def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001
+    if value is not None and not math.isfinite(value):
+        raise click.BadParameter("is no number of seconds; 0 means no limit")
+    return value
+
 
 @click.command(name="run")
 @click.argument("suite", default="fixtures", type=click.Path(path_type=Path))
-@click.option("--agent", metavar="NAME", help="An agent of the suite; default: its default_agent.")
-@click.option("--model", metavar="PROVIDER/MODEL", help="Override the agent's model.")
-@click.option("--prompt", metavar="NAME", help="Override the agent's prompt.")
-@click.option("--case", "case_ids", metavar="ID", multiple=True, help="Run this case; exact id; repeatable.")
+@click.option("--agent", metavar="NAME", callback=_filled, help="An agent of the suite; default: its default_agent.")
+@click.option("--model", metavar="PROVIDER/MODEL", callback=_filled, help="Override the agent's model.")
+@click.option("--prompt", metavar="NAME", callback=_filled, help="Override the agent's prompt.")
+@click.option(
+    "--case",
+    "case_ids",
+    metavar="ID",
+    multiple=True,
+    help="Run this case; exact id; repeatable; with --only: both must hold.",
+)
 @click.option(
     "--only",
     metavar="PATTERN",
@@ -32,7 +54,12 @@ import click
 )
 @click.option("--seed", type=click.IntRange(0, 2**53 - 1), help="Seed for the agent; default: the suite's.")
 @click.option(
-    "--timeout", "timeout_s", type=click.FloatRange(0), metavar="SECONDS", help="Per attempt, over [limits]; 0: none."
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(0),
+    callback=_finite,
+    metavar="SECONDS",
+    help="Per attempt, over [limits]; 0: none.",
 )
 @click.option(
     "--backend",
@@ -44,9 +71,10 @@ import click
 @click.option(
     "--evidence",
     "--output",
-    type=click.Path(path_type=Path),
-    default=Path("evidence"),
+    default="evidence",
     show_default=True,
+    callback=lambda context, parameter, value: Path(_filled(context, parameter, value)),
+    metavar="DIR",
     help="Folder for run directories.",
 )
 @click.option("--run-id", metavar="ID", help="Name of the run directory; default: from time and chance.")
@@ -58,7 +86,11 @@ import click
     help="payloads keeps bodies and texts: review before sharing.",
 )
 @click.option(
-    "-e", "--env", metavar="KEY[=VALUE]", multiple=True, help="A variable for the agent; its value is in no file."
+    "-e",
+    "--env",
+    metavar="KEY[=VALUE]",
+    multiple=True,
+    help="A variable for the agent; its value is in no file. Known provider keys of the host reach it unasked.",
 )
 @click.option("--not-secret", metavar="KEY", multiple=True, help="The value of this -e variable may be recorded.")
 def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> int:
@@ -82,8 +114,8 @@ def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> 
     from driver.screen import screen_of_stdout  # noqa: PLC0415 - costs 0.1 s, and the run does not wait for it
     from ledger.summary import summary_text  # noqa: PLC0415 - as above
 
-    click.echo(summary_text(outcome.grading, run=str(outcome.path), screen=screen_of_stdout(os.environ)))
-    click.echo(outcome.path)
+    say(summary_text(outcome.grading, run=str(outcome.path), screen=screen_of_stdout(os.environ)))
+    say(outcome.path)
     return int(outcome.exit_code)
 
 

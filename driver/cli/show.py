@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from driver.cli.output import say
+
 
 @click.command(name="show")
 @click.argument("run", type=click.Path(path_type=Path))
@@ -20,9 +22,9 @@ def command(run: Path, *, case_id: str | None, manifest: bool) -> int:
     if manifest:
         if note := show.note_of(run):
             click.echo(note, err=True)
-        click.echo(show.manifest_text(run, case_id=case_id))
+        say(show.manifest_text(run, case_id=case_id))
     elif case_id:
-        click.echo(show.case_text(run, case_id=case_id, screen=screen_of_stdout(os.environ)))
+        say(show.case_text(run, case_id=case_id, screen=screen_of_stdout(os.environ)))
     else:
-        click.echo(show.summary_text(run, screen=screen_of_stdout(os.environ)))
+        say(show.summary_text(run, screen=screen_of_stdout(os.environ)))
     return 0

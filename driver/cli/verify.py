@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from driver.cli.output import say
+
 
 @click.command(name="verify")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN…")
@@ -22,5 +24,5 @@ def command(runs: tuple[Path, ...]) -> int:
             click.echo(str(error), err=True)
             status = max(status, int(error.exit_code))
         else:
-            click.echo(f"{run}: sealed, whole and unchanged: {verified.files} files, {verified.cases} cases")
+            say(f"{run}: sealed, whole and unchanged: {verified.files} files, {verified.cases} cases")
     return status

@@ -69,6 +69,13 @@ class Child:
         line = self._stdout.readline() if ready else b""
         return line.decode() if line.endswith(b"\n") else None
 
+    def exit_status(self, *, within_s: float) -> int | None:
+        """Its exit status, or None when it still runs after that time."""
+        try:
+            return self.process.wait(timeout=within_s)
+        except subprocess.TimeoutExpired:
+            return None
+
     def lines(self) -> Iterator[str]:
         """Whole lines of its stdout until it ends; a line that was cut off at the end is not one."""
         for line in self._stdout:

@@ -88,10 +88,12 @@ def _agent_host(world: World, work: Path) -> HostOverStdio | None:
 def _ready_ports(fixture: Child) -> dict[str, int]:
     line = fixture.first_line(timeout_s=STARTUP_S)
     if line is None:
+        status = fixture.exit_status(within_s=0.5)
+        how = f"was not ready within {STARTUP_S:g} s" if status is None else f"ended with status {status} at its start"
         raise LabError(
             ErrorCode.STACK_UNHEALTHY,
-            f"the fixture API was not ready within {STARTUP_S:g} s",
-            cause=" / ".join(list(fixture.tail)[-5:]) or f"it said nothing (exit status {fixture.process.poll()})",
+            f"the fixture API {how}",
+            cause=" / ".join(list(fixture.tail)[-5:]) or None,
             next_step="labctl doctor",
         )
     ports: dict[str, int] = json.loads(line)

@@ -73,7 +73,11 @@ def test_every_command_has_help(command: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "exit_code", "first_words"),
     [
-        (["no-such-command"], 2, ""),
+        (["no-such-command"], 2, "labctl: bad-usage: "),
+        (["run", "fixtures", "--timeout", "nan"], 2, "labctl: bad-usage: "),
+        (["run", "fixtures", "--timeout", "inf"], 2, "labctl: bad-usage: "),
+        (["run", "fixtures", "--agent", ""], 2, "labctl: bad-usage: "),
+        (["run", "fixtures", "--backend", "process", "-e", "A B=x"], 2, "labctl: bad-usage: "),
         (["run", "no-such-suite", "--backend", "process"], 2, "labctl: suite-missing: "),
         (["run", "fixtures", "--backend", "process", "--only", "nothing-like-this"], 2, "labctl: no-cases: "),
         (["run", "fixtures", "--backend", "process", "--case", "unknown-ordr"], 2, "labctl: unknown-case: "),
@@ -81,7 +85,7 @@ def test_every_command_has_help(command: str) -> None:
         (["run", "fixtures", "--backend", "process", "--prompt", "refund-v9"], 2, "labctl: unknown-prompt: "),
         (["run", "fixtures", "--backend", "process", "-e", "NO_SUCH_VARIABLE"], 2, "labctl: unset-variable: "),
         (["run", "fixtures", "--backend", "process", "--run-id", "../x"], 2, "labctl: bad-usage: "),
-        (["run", "fixtures", "--profile", "fault"], 2, ""),
+        (["run", "fixtures", "--profile", "fault"], 2, "labctl: bad-usage: "),
         (["verify", "no-such-run"], 2, "labctl: no-run: "),
         (["show", "no-such-run"], 2, "labctl: no-run: "),
         (["cases", "lint", "no-such-suite"], 2, "labctl: suite-missing: "),
@@ -125,3 +129,18 @@ def test_a_bug_is_told_in_one_line_and_with_debug_in_full(tmp_path: Path) -> Non
     assert quiet.stderr.startswith("labctl: internal-error: ")
     assert "Traceback" not in quiet.stderr
     assert "Traceback" in loud.stderr
+
+
+def test_a_reader_that_went_away_does_not_change_the_answer(tmp_path: Path) -> None:
+    code = "from driver.cli.main import main; main()"
+    arguments = ["run", "fixtures", "--backend", "process", "--case", "unknown-order", "--evidence", str(tmp_path)]
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT, stdout=writing, timeout=60, check=False)
+    os.close(writing)
+    assert done.returncode == 0
+
+
+def test_without_a_stdout_the_answer_is_the_exit_status(tmp_path: Path) -> None:
+    command = f"{sys.executable} -c 'from driver.cli.main import main; main()' cases fixtures >&-"
+    assert subprocess.run(["sh", "-c", command], cwd=ROOT, timeout=60, check=False).returncode == 0

@@ -82,10 +82,11 @@ def test_when_agent_host_dies_attempts_under_way_are_infrastructure_and_the_rest
     records = [attempt.record for attempt in run.attempts]
     classes = [record.outcome_class for record in records]
     assert len(records) == 10
-    assert classes[0] is None
-    assert {record.reason for record in records[1:]} == {"agent_host ended"}
+    finished = [record for record in records if record.outcome_class is None]
+    assert 1 <= len(finished) <= 3  # another one may end between the first one's line and the kill
+    assert {record.reason for record in records if record not in finished} == {"agent_host ended"}
     assert 1 <= classes.count(OutcomeClass.INFRASTRUCTURE) <= 3
-    assert classes.count(OutcomeClass.NOT_RUN) >= 6
+    assert classes.count(OutcomeClass.NOT_RUN) >= 5
 
 
 def leave(running: subprocess.Popen[bytes]) -> None:

@@ -30,3 +30,13 @@ def test_an_interrupt_after_the_first_attempt_keeps_the_evidence_and_says_where(
     assert (abort["reason"], abort["plannedCases"]) == ("interrupted", 3)
     assert not (tmp_path / "run-1" / "COMPLETE").exists()
     assert "run-1" in str(caught.value)
+
+
+def test_a_signal_after_the_seal_leaves_the_run_as_it_was_sealed(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path, run_id="run-1")
+    with pytest.raises(Interrupted) as caught, leave_unsealed(run, planned=3) as reached:
+        reached.attempts_began = True
+        (run.path / "COMPLETE").write_text("sealed")
+        raise Interrupted(Exit.TERMINATED, "terminated")
+    assert not (tmp_path / "run-1" / "abort.json").exists()
+    assert "(sealed)" in str(caught.value)
