@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from contracts.errors import ErrorCode, Found, LabError
 from driver.owner import owner_is_gone
 from driver.scratch import remove_dead_scratch
+
+if TYPE_CHECKING:
+    from driver.stacks.ownership import Owned
 
 
 @dataclass(frozen=True)
@@ -27,9 +33,23 @@ def clean_engine() -> Cleaned:
 
     things = owned_things()
     dead = [thing for thing in things if owner_is_gone(thing.owner)]
-    for thing in dead:
-        remove(thing)
+    failed = [trouble for thing in dead if (trouble := _trouble_of_removing(thing, remove))]
+    if failed:
+        raise LabError(
+            ErrorCode.ENGINE_FAILED,
+            f"{len(failed)} of {len(dead)} things that dead runs left could not be removed",
+            found=failed,
+            next_step="labctl clean, once more",
+        )
     return Cleaned(
         removed=tuple(f"{thing.kind} {thing.name} of {thing.run}" for thing in dead),
         spared_runs=tuple(sorted({thing.run for thing in things if thing not in dead})),
     )
+
+
+def _trouble_of_removing(thing: Owned, remove: Callable[[Owned], None]) -> Found | None:
+    try:
+        remove(thing)
+    except LabError as error:
+        return Found(error.cause or error.message, place=thing.name)
+    return None

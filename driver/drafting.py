@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
-from contracts.plan import Backend, ImageIdentity, Plan
+from contracts.plan import AgentPlan, Backend, ImageIdentity, Plan
 from contracts.planning import conditions_of, effective_limits, planned_cases, resolve_agent, select_cases
 from contracts.suite.case import Case
 from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
 from driver import clock
 from driver.agent_env import AgentEnv, resolve_agent_env
+from driver.refusals import Refusals
 from driver.request import RunRequest
 from driver.version import VERSION
 from ledger.run_id import RANDOM_BYTES, checked_run_id, new_run_id
@@ -37,16 +39,14 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
 
     """
     suite = load_suite(request.suite)
-    cases = select_cases(suite, case_ids=request.case_ids, only=request.only)
-    agent = resolve_agent(suite, name=request.agent, model=request.model, prompt=request.prompt)
-    env = resolve_agent_env(
-        request.env, host=host_env, secret=suite.agents[agent.name].secret, not_secret=request.not_secret
-    )
+    flags = Refusals()
+    cases = flags.value_of(lambda: select_cases(suite, case_ids=request.case_ids, only=request.only))
+    agent = flags.value_of(lambda: resolve_agent(suite, name=request.agent, model=request.model, prompt=request.prompt))
+    env = flags.value_of(lambda: _agent_env(request, suite, agent, host_env))
     started_at = clock.now()
-    if request.run_id is None:
-        run_id = new_run_id(started_at, clock.random_bytes(RANDOM_BYTES))
-    else:
-        run_id = checked_run_id(request.run_id)
+    run_id = flags.value_of(lambda: _run_id(request, started_at))
+    if cases is None or agent is None or env is None or run_id is None:
+        raise flags.as_one()
     plan = Plan(
         run_id=run_id,
         labctl=VERSION,
@@ -72,3 +72,14 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
 def with_images(plan: Plan, images: dict[str, ImageIdentity]) -> Plan:
     """The plan with the images that the preflight found."""
     return plan.model_copy(update={"images": images})
+
+
+def _agent_env(request: RunRequest, suite: Suite, agent: AgentPlan | None, host_env: Mapping[str, str]) -> AgentEnv:
+    secret = suite.agents[agent.name].secret if agent else ()
+    return resolve_agent_env(request.env, host=host_env, secret=secret, not_secret=request.not_secret)
+
+
+def _run_id(request: RunRequest, started_at: datetime) -> str:
+    if request.run_id is None:
+        return new_run_id(started_at, clock.random_bytes(RANDOM_BYTES))
+    return checked_run_id(request.run_id)

@@ -75,7 +75,7 @@ def _write_inputs(run: RunDirectory, plan: Plan, draft: Draft, *, redactor: Reda
     run.write_record(evidence.PLAN, redactor.redact_record(plan))
     left_out = keep_suite(run, draft.suite.root, redactor=redactor)
     for line in left_out:
-        run.append(evidence.RUN_LOG, f"labctl | suite file kept by digest only: {line}")
+        run.append(evidence.RUN_LOG, f"labctl | not kept of the suite: {line}")
 
 
 def _prepare_conclusion(draft: Draft) -> Conclusion:

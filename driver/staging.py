@@ -12,7 +12,7 @@ from pathlib import Path
 
 from contracts import evidence
 from contracts.canonical import digest_of_file
-from contracts.suite.links import LEFT_OUT
+from contracts.suite.links import LEFT_OUT, leads_inside
 from contracts.suite.staging import stage_agent_view
 from contracts.suite.suite import Suite
 from driver.scratch import scratch_folder
@@ -46,13 +46,23 @@ def staged(suite: Suite) -> Iterator[Staged]:
 
 
 def suite_files(root: Path) -> Iterator[tuple[str, Path]]:
-    """Regular files below the suite with their relative names, sorted; caches and version control left out."""
+    """Files of the suite with their relative names, sorted; without caches, version control and links that leave it."""
+    for path in _files_below(root):
+        if leads_inside(path, root):
+            yield path.relative_to(root).as_posix(), path
+
+
+def links_left_out(root: Path) -> list[str]:
+    """The links that `suite_files` leaves out: to folders, out of the suite, or nowhere."""
+    links = [path for path in _files_below(root) if path.is_symlink() and not leads_inside(path, root)]
+    return [path.relative_to(root).as_posix() for path in links]
+
+
+def _files_below(root: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(set(folders) - LEFT_OUT)
-        for name in sorted(names):
-            path = Path(folder) / name
-            if stat.S_ISREG(path.stat().st_mode):
-                yield path.relative_to(root).as_posix(), path
+        to_folders = [name for name in folders if Path(folder, name).is_symlink()]
+        yield from (Path(folder, name) for name in sorted([*names, *to_folders]))
 
 
 def _copy_readable(source: Path, target: Path) -> None:
@@ -62,8 +72,8 @@ def _copy_readable(source: Path, target: Path) -> None:
 
 
 def keep_suite(run: RunDirectory, suite: Path, *, redactor: Redactor) -> list[str]:
-    """Write the suite into the evidence, redacted; the files left out for their size, each with its digest."""
-    left_out: list[str] = []
+    """Write the suite into the evidence, redacted; what was left out, and why."""
+    left_out = [f"{name} (a link to a folder, out of the suite, or nowhere)" for name in links_left_out(suite)]
     kept_bytes = 0
     for relative, path in suite_files(suite):
         size = path.stat().st_size

@@ -18,7 +18,7 @@ from fixture_api.routing import CompiledRoute, FoundRoute, first_holding
 from fixture_api.scripted_model import COMPLETIONS_PATH, MODELS_PATH, ScriptedModel, Situation
 from fixture_api.templates import Context, MissingReferenceError
 from fixture_api.tool_calls import BoundCall
-from fixture_api.unmatched import explain
+from fixture_api.unmatched import explain, explain_missing
 from fixture_api.world import CaseWorld
 
 MCP_PATH = "/mcp"
@@ -149,7 +149,13 @@ class Attempt:
             if route.effects and not is_head_of_get:
                 context.state = apply_effects(route.effects, context)
             answer = response.answer(context)
-        except (EffectError, MissingReferenceError, ValueError) as error:
+        except (EffectError, MissingReferenceError) as error:
+            if error.miss is None:
+                return self._broken(route, error)
+            # an agent that invents an id or leaves a field out gets no answer; the suite is not at fault
+            unmatched, answer = explain_missing(request, route, error.miss)
+            return Decision(answer, unmatched=unmatched)
+        except ValueError as error:
             return self._broken(route, error)
         if is_head_of_get:
             return Decision(answer, route.route_id, response.delay_ms)

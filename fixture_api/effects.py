@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import jsonpatch
 from jsonpointer import JsonPointerException
 
+from contracts.control import RequestMiss
 from contracts.record import Json
 from contracts.suite.route import Effect
 from fixture_api.pointers import PointerError, expand_text, split
@@ -49,6 +50,11 @@ class CompiledEffect:
 class EffectError(ValueError):
     """An operation that cannot apply to this state; the text names operation, pointer and reason."""
 
+    def __init__(self, text: str, *, miss: RequestMiss | None) -> None:
+        super().__init__(text)
+        self.miss = miss
+        """What the request lacks that the operation's value refers to; None: the suite is at fault."""
+
 
 def compile_effect(effect: Effect) -> CompiledEffect:
     """The effect with its value's references parsed; raises TemplateError."""
@@ -76,7 +82,8 @@ def apply_effects(effects: Iterable[CompiledEffect], context: Context) -> Json:
                 operation["value"] = effect.value.render(context)
             state = _apply(state, operation)
         except _CANNOT_APPLY as error:
-            raise EffectError(f"effect {effect.op} {operation['path']}: {error}") from error
+            miss = error.miss if isinstance(error, MissingReferenceError) else None
+            raise EffectError(f"effect {effect.op} {operation['path']}: {error}", miss=miss) from error
     return state
 
 

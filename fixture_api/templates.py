@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
+from contracts.control import RequestMiss
 from contracts.record import Json
 from fixture_api.pointers import PointerError, escape, expand_tokens, resolve, split
 
@@ -23,6 +24,11 @@ class Context:
 
 class MissingReferenceError(LookupError):
     """A `$state` or `$request` that refers to nothing; the text names reference and pointer."""
+
+    def __init__(self, text: str, *, miss: RequestMiss | None) -> None:
+        super().__init__(text)
+        self.miss = miss
+        """What the request lacks, where it is the request that makes the reference miss; None: the suite does."""
 
 
 class Template(Protocol):
@@ -51,7 +57,25 @@ class _StateReference:
             return resolve(context.state, tokens)
         except PointerError as error:
             shown = "".join("/" + escape(token) for token in tokens)
-            raise MissingReferenceError(f"$state {shown}: {error} in the state") from error
+            raise MissingReferenceError(
+                f"$state {shown}: {error} in the state", miss=self._miss(context.state, tokens)
+            ) from error
+
+    def _miss(self, state: Json, tokens: tuple[str, ...]) -> RequestMiss | None:
+        """What the request lacks, where its parameter names what is not there; None: the suite is at fault."""
+        from_request = [at for at, (own, token) in enumerate(zip(self.tokens, tokens, strict=True)) if own != token]
+        if not from_request:
+            return None
+        named = tokens[: from_request[-1] + 1]
+        try:
+            resolve(state, named)
+        except PointerError:
+            name = "".join("/" + escape(token) for token in named)
+            return RequestMiss(part="path", name=name, expected="something in the state there")
+        return None
+
+
+_PARTS: Mapping[str, Literal["path", "query", "json"]] = {"path": "path", "query": "query", "json": "json"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +89,8 @@ class _RequestReference:
         except PointerError as error:
             shown = "".join("/" + escape(token) for token in self.tokens)
             why = f"$request {shown}: {error} of the request's {part}; a `match` would keep such a request out"
-            raise MissingReferenceError(why) from error
+            name = "".join("/" + escape(token) for token in rest) if part == "json" else ".".join(rest)
+            raise MissingReferenceError(why, miss=RequestMiss(part=_PARTS[part], name=name, expected="any")) from error
 
 
 def _request_part(part: str, context: Context) -> Json:

@@ -26,7 +26,17 @@ _MAX_FOUND = 4096
 def explain(request: WorldRequest, routes: Iterable[CompiledRoute]) -> tuple[UnmatchedRequest, Answer]:
     """The record of an unmatched request and its 404; `routes` in order of preference decide ties."""
     near = _nearest(request, routes)
-    misses = tuple(misses_of(request, near)) if near else ()
+    return _report(request, near, tuple(misses_of(request, near)) if near else ())
+
+
+def explain_missing(request: WorldRequest, route: CompiledRoute, miss: RequestMiss) -> tuple[UnmatchedRequest, Answer]:
+    """The same for a request that a route takes, but whose answer refers to what the request does not have."""
+    return _report(request, route, (miss,))
+
+
+def _report(
+    request: WorldRequest, near: CompiledRoute | None, misses: tuple[RequestMiss, ...]
+) -> tuple[UnmatchedRequest, Answer]:
     record = UnmatchedRequest(
         method=request.target.method,
         path=request.target.path,

@@ -16,8 +16,8 @@ PLAIN_BYTES = 64
 WHOLE_BYTES = 64 * 1024
 """At `payloads`, longer texts are cut to so many UTF-8 bytes and say so."""
 
-_FOREIGN_REASONS = frozenset({OutcomeClass.JUDGE})
-"""Classes whose reason may quote what was said; the runner's own reasons name counts, places and names only."""
+_FOREIGN_REASONS = frozenset({OutcomeClass.AGENT_ERROR, OutcomeClass.PROVIDER, OutcomeClass.JUDGE})
+"""Classes whose reason may quote the agent, the model or the judge."""
 
 
 _QUOTING_CHECKS = frozenset({CheckType.STATE, CheckType.ASSERTION, CheckType.RELEVANCE})

@@ -21,6 +21,8 @@ _ESCAPED = r"\\" + _MORE
 
 _PERCENT = "%(?:25){0,4}+"
 _HTML_NAMES = {"&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "apos"}
+_POINTER_ESCAPES = {"~": "~0", "/": "~1"}
+"""RFC 6901: the lab itself writes pointers with values of a request in them."""
 _SHORT_ESCAPES = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
 _BASE64_SPECIALS = {"+": r"(?:[+\-]|%2[Bb]|\\\\{0,15}+u002[Bb])", "/": r"(?:\\{0,15}+/|_|%2[Ff]|\\\\{0,15}+u002[Ff])"}
 _BASE64_PARTIAL = r"(?:[A-Za-z0-9+/_-](?:(?:=|%3[Dd]|\\\\{0,15}+u003[Dd])*))?"
@@ -77,6 +79,8 @@ def _character(char: str, *, escapes: str) -> str:
         forms.append(escapes + _SHORT_ESCAPES[char])
     if char in _HTML_NAMES:
         forms.append(f"&{_HTML_NAMES[char]};")
+    if char in _POINTER_ESCAPES:
+        forms.append(_POINTER_ESCAPES[char])
     if char == " ":
         forms.append(r"\+")
     return f"(?:{'|'.join(forms)})"

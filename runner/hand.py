@@ -35,6 +35,9 @@ FAULT_PROXY = "fault-proxy"
 AGENT_PORT = 7070
 STARTUP_S = 30.0
 
+MOUNTED_EVIDENCE = Path("/evidence")
+"""Where compose.yaml mounts the evidence folder of the checkout."""
+
 
 def run_by_hand(argv: list[str]) -> int:
     """Run, write an unsealed run directory, print the summary; the exit status of `labctl run`."""
@@ -51,7 +54,7 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m runner hand", description=__doc__)
     parser.add_argument("--suite", default="/suite", help="directory of the suite")
     parser.add_argument("--agent-suite", default="/agent-suite", help="what {suite} means to a command agent")
-    parser.add_argument("--evidence", type=Path, default=Path("/evidence"), help="where the run directory is made")
+    parser.add_argument("--evidence", type=Path, default=MOUNTED_EVIDENCE, help="where the run directory is made")
     parser.add_argument("--fixture-url", default="http://fixture-api:8080", help="data port of the fixture API")
     parser.add_argument("--control-url", default="http://fixture-control:8081", help="control port of the fixture API")
     parser.add_argument("--agent-host", default="agent", help="where agent_host listens")
@@ -95,7 +98,9 @@ def _run(options: argparse.Namespace, argv: list[str]) -> int:
             grading = grade_run(plan, run.path / evidence.ATTEMPTS)
             run.write_whole(evidence.RESULTS, grading.results_pieces())
             run.write_whole(evidence.JUNIT, grading.junit_pieces())
-    sys.stdout.write(summary_text(grading, run=str(run.path), screen=PLAIN_SCREEN) + f"{run.path}\n")
+    # the default folder is a mount: a person reads this on the host
+    shown = f"evidence/{run.path.name}" if run.path.parent == MOUNTED_EVIDENCE else str(run.path)
+    sys.stdout.write(summary_text(grading, run=shown, screen=PLAIN_SCREEN) + f"{shown}\n")
     return exit_of(grading)
 
 

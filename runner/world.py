@@ -70,7 +70,7 @@ class World:
                     ErrorCode.STACK_UNHEALTHY,
                     f"the fixture API at {self._url} was not healthy within {seconds:g} s",
                     cause=trouble,
-                    next_step="read the fixture API's log",
+                    next_step="labctl doctor",
                 )
             clock.pause(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)

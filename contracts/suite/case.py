@@ -86,7 +86,7 @@ class CaseLimits(Record):
 
     model_config = ConfigDict(alias_generator=None)
 
-    seconds: Annotated[float, Field(gt=0)] | None = None
+    seconds: Annotated[float, Field(gt=0, le=1e7)] | None = None
     """Wall time of an attempt."""
     tool_calls: Annotated[int, Field(ge=0)] | None = None
     model_calls: Annotated[int, Field(ge=0)] | None = None

@@ -12,7 +12,6 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.suite.agent_files import agent_files
 from contracts.suite.digests import agent_digest, case_digest, dataset_digest, digests_of_files
 from contracts.suite.files import SuiteFiles, read_files
-from contracts.suite.links import lint_links
 from contracts.suite.linting import lint
 from contracts.suite.reading import SuiteFolder
 from contracts.suite.settings import SuiteSettings
@@ -52,7 +51,6 @@ def _loaded(root: Path, *, judges: bool) -> Suite:
         )
     files = read_files(SuiteFolder(root))
     files.problems.add(lint(files, judges=judges))
-    files.problems.add(lint_links(root))
     if not files.problems.listed:
         _refuse_without_cases(files)
     files.problems.refuse(str(root))

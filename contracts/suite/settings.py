@@ -9,6 +9,8 @@ from pydantic import ConfigDict, Field
 from contracts.record import Record
 
 _TOML = ConfigDict(alias_generator=None)
+_MOST_SECONDS = 1e7
+"""About four months: beyond it the system's own clocks overflow."""
 
 Adapter = Literal["chat", "command", "http", "docker-agent"]
 
@@ -42,13 +44,13 @@ class Limits(Record):
     """[limits]: bounds of every attempt; durations in seconds."""
 
     model_config = _TOML
-    seconds: Annotated[float, Field(ge=0)] = 600.0
+    seconds: Annotated[float, Field(ge=0, le=_MOST_SECONDS)] = 600.0
     """0: none."""
-    setup_seconds: Annotated[float, Field(gt=0)] = 300.0
+    setup_seconds: Annotated[float, Field(gt=0, le=_MOST_SECONDS)] = 300.0
     """Time of a case's setup."""
-    tool_seconds: Annotated[float, Field(gt=0)] = 10.0
+    tool_seconds: Annotated[float, Field(gt=0, le=_MOST_SECONDS)] = 10.0
     """Time of one tool call of the chat adapter."""
-    model_seconds: Annotated[float, Field(gt=0)] = 60.0
+    model_seconds: Annotated[float, Field(gt=0, le=_MOST_SECONDS)] = 60.0
     """Time of one model request of the chat adapter."""
     model_calls: Annotated[int, Field(ge=0)] = 20
     """Model requests of an attempt."""

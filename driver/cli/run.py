@@ -56,7 +56,7 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 @click.option(
     "--timeout",
     "timeout_s",
-    type=click.FloatRange(0),
+    type=click.FloatRange(0, 1e7),
     callback=_finite,
     metavar="SECONDS",
     help="Per attempt, over [limits]; 0: none.",

@@ -46,7 +46,7 @@ def bounded(what: str, call: Callable[[], T], *, seconds: float = CALL_S) -> T:
         raise LabError(
             ErrorCode.ENGINE_FAILED,
             f"`{what}` failed with exit status {error.return_code}",
-            cause=last_line(error.stderr or error.stdout or ""),
+            cause=last_line(error.stderr or error.stdout or "") or None,
             next_step="labctl doctor",
         ) from error
     finally:

@@ -69,7 +69,7 @@ def test_it_prints_the_summary_and_exits_as_labctl_would(by_hand: ByHand) -> Non
     assert any(line.startswith("refund-approval-required") and " pass " in line for line in lines)
     count = len(json.loads((by_hand.user.checkout / "fixtures" / "cases.json").read_text())["cases"])
     assert any(line.startswith(f"{count} planned: {count} passed, 0 failed, 0 unknown") for line in lines)
-    assert lines[-1] == f"/evidence/{by_hand.run_directory.name}"
+    assert lines[-1] == f"evidence/{by_hand.run_directory.name}"
 
 
 def test_it_leaves_an_unsealed_run_directory_that_labctl_never_grades(by_hand: ByHand) -> None:

@@ -144,3 +144,10 @@ def test_a_reader_that_went_away_does_not_change_the_answer(tmp_path: Path) -> N
 def test_without_a_stdout_the_answer_is_the_exit_status(tmp_path: Path) -> None:
     command = f"{sys.executable} -c 'from driver.cli.main import main; main()' cases fixtures >&-"
     assert subprocess.run(["sh", "-c", command], cwd=ROOT, timeout=60, check=False).returncode == 0
+
+
+def test_all_flags_that_cannot_be_used_are_told_at_once(tmp_path: Path) -> None:
+    flags = ["--agent", "nope", "--case", "nope", "-e", "NO_SUCH_VARIABLE", "--run-id", "../x"]
+    done = labctl("run", "fixtures", "--backend", "process", "--evidence", str(tmp_path / "e"), *flags)
+    assert done.returncode == 2
+    assert all(word in done.stderr for word in ("--case", "unknown-agent", "unset-variable", "--run-id"))

@@ -86,4 +86,10 @@ def test_an_editor_is_told_what_loading_would_refuse(kind: str, value: object, p
 
 def test_keys_carry_the_words_of_the_records() -> None:
     limits = schema("suite")["$defs"]["Limits"]["properties"]
-    assert limits["seconds"] == {"default": 600.0, "description": "0: none.", "minimum": 0, "type": "number"}
+    assert limits["seconds"] == {
+        "default": 600.0,
+        "description": "0: none.",
+        "maximum": 1e7,
+        "minimum": 0,
+        "type": "number",
+    }

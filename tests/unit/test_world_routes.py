@@ -135,10 +135,6 @@ def test_an_effect_on_the_whole_state_replaces_it(tmp_path: Path) -> None:
             {"op": "add", "path": "/log/-", "value": {"$state": "/orders/{id}/none"}},
             "route post: effect add /log/-: $state /orders/a-1/none: nothing is at /orders/a-1/none in the state",
         ),
-        (
-            {"op": "add", "path": "/log/-", "value": {"$request": "/json/none"}},
-            "route post: effect add /log/-: $request /json/none: nothing is at /none of the request's json",
-        ),
     ],
 )
 def test_an_effect_that_cannot_apply_is_the_suites_error_and_changes_nothing(
@@ -156,22 +152,46 @@ def test_an_effect_that_cannot_apply_is_the_suites_error_and_changes_nothing(
     assert [(one.row.status, one.row.route) for one in closed.served] == [(500, "post")]
 
 
-def test_state_that_is_not_there_is_the_suites_error_and_no_turn_is_used_up(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("value", "miss"),
+    [
+        ({"$request": "/json/none"}, {"part": "json", "name": "/none", "expected": "any"}),
+        ({"$request": "/query/q"}, {"part": "query", "name": "q", "expected": "any"}),
+        (
+            {"$state": "/orders/{id}x/amount"},
+            {"part": "path", "name": "/orders/a-1x", "expected": "something in the state there"},
+        ),
+    ],
+)
+def test_a_request_that_refers_to_nothing_is_unmatched_and_changes_nothing(
+    tmp_path: Path, value: dict[str, str], miss: dict[str, str]
+) -> None:
+    effects: list[dict[str, Any]] = [{"op": "add", "path": "/log/-", "value": each} for each in (1, value)]
+    one = open_attempt(tmp_path, routes=[post("/go/{id}", *effects)], state=STATE)
+    status, body = one.read("POST", "/go/a-1", {})
+    assert (status, body["nearestRoute"]["id"], body["misses"]) == (404, "post", [miss])
+    closed = one.close()
+    assert closed.suite_error is None
+    assert closed.state == STATE
+    assert [(one.row.status, one.row.route, one.unmatched is not None) for one in closed.served] == [(404, None, True)]
+
+
+def test_an_invented_id_is_unmatched_and_no_turn_is_used_up(tmp_path: Path) -> None:
     effect = {"op": "add", "path": "/log/-", "value": 1}
     responses = [{"json": {"$state": "/orders/{id}"}}, {"json": "second"}]
     one = open_attempt(tmp_path, routes=[post("/o/{id}", effect, responses=responses)], state=STATE)
-    assert one.read("POST", "/o/none", {})[0] == 500
+    assert one.read("POST", "/o/none", {})[0] == 404
     assert one.read("POST", "/o/a-1", {}) == (200, STATE["orders"]["a-1"])
     closed = one.close()
-    assert closed.suite_error == "route post: $state /orders/none: nothing is at /orders/none in the state"
+    assert closed.suite_error is None
     assert closed.state["log"] == [1]
 
 
 def test_the_first_error_of_the_suite_is_kept(tmp_path: Path) -> None:
-    one = open_attempt(tmp_path, routes=[get("/o/{id}", {"json": {"$state": "/orders/{id}"}})], state=STATE)
-    one.read("GET", "/o/first")
-    one.read("GET", "/o/second")
-    assert "/orders/first" in (one.close().suite_error or "")
+    one = open_attempt(tmp_path, routes=[get("/o/{id}", {"json": {"$state": "/orders/{id}/none"}})], state=STATE)
+    one.read("GET", "/o/a-1")
+    one.read("GET", "/o/b~2")
+    assert "/orders/a-1" in (one.close().suite_error or "")
 
 
 def test_a_cases_own_state_is_merged_and_its_routes_come_first(tmp_path: Path) -> None:
