@@ -36,10 +36,14 @@ _MEANINGS = {
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Within: the first signal raises `Interrupted`; later ones are ignored, so that teardown is not cut off."""
+    seen: list[int] = []
 
     def interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - signal's signature
+        seen.append(number)
+        if len(seen) > 1:
+            return  # it came while the first one was taken in
         for each in _MEANINGS:
-            signal.signal(each, signal.SIG_IGN)
+            signal.signal(each, signal.SIG_IGN)  # also for the commands that the teardown starts
         raise Interrupted(*_MEANINGS[signal.Signals(number)])
 
     before = {each: signal.signal(each, interrupt) for each in _MEANINGS}

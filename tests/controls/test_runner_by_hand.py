@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.contract.lab_processes import (
+from tests.controls.lab_processes import (
     PATIENCE_S,
     ROOT,
     SAMPLE,

@@ -11,7 +11,7 @@ import pytest
 
 from contracts.lines import RunnerAttempt
 from contracts.outcome import Outcome, OutcomeClass
-from tests.contract.lab_processes import (
+from tests.controls.lab_processes import (
     Ran,
     run_suite,
     wait_until_gone,

@@ -9,7 +9,7 @@ import pytest
 
 from contracts.lines import RunnerAttempt, RunnerFinished, RunnerReady, RunnerStarted
 from contracts.outcome import Outcome
-from tests.contract.lab_processes import (
+from tests.controls.lab_processes import (
     SAMPLE,
     FixtureApi,
     Ran,

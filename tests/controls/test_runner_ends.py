@@ -18,7 +18,7 @@ from contracts.exits import Exit
 from contracts.lines import RunnerFinished, RunnerRefused, RunnerStarted
 from contracts.order import HostOverTcp
 from contracts.outcome import Outcome, OutcomeClass
-from tests.contract.lab_processes import (
+from tests.controls.lab_processes import (
     PATIENCE_S,
     ROOT,
     fixture_api,
