@@ -99,19 +99,20 @@ def ended(child: Child, *, grace_s: float) -> Iterator[Child]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        _end_group(process.pid)
+        _end_session(process.pid)
         child.pump.join(timeout=_DRAIN_S)
-        for stream in (process.stdout, process.stderr):
-            if stream:
-                stream.close()
+        if process.stdout:
+            process.stdout.close()
+        if process.stderr and not child.pump.is_alive():  # closing it under a reader would wait for that reader
+            process.stderr.close()
 
 
-def _end_group(group: int) -> None:
-    """What the child may have left in its own process group."""
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        return
+def _end_session(session: int) -> None:
+    """What the child may have left in its session: plug-ins of the docker client run in process groups of their own."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # it ended while it was looked at
+            if stat.read_text().rpartition(")")[2].split()[3] == str(session):
+                os.kill(int(stat.parent.name), signal.SIGKILL)
 
 
 def _pump(stream: IO[bytes], service: str, tail: deque[str], log: LogLine) -> None:

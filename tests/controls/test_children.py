@@ -1,0 +1,33 @@
+"""A child of the driver is gone at its end, with whatever holds its pipes in another process group."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from driver.stacks.children import Child, child_env, ended
+
+LEAVES_ONE = """
+import subprocess, sys
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], process_group=0)
+print("left", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_grandchild_in_a_group_of_its_own_that_holds_the_pipes_is_ended_too(tmp_path: Path) -> None:
+    logged: list[str] = []
+    child = Child.start(
+        "one",
+        [sys.executable, "-c", LEAVES_ONE],
+        cwd=tmp_path,
+        env=child_env(),
+        log=lambda _service, line: logged.append(line),
+    )
+    began = time.monotonic()
+    with ended(child, grace_s=5.0):
+        assert child.first_line(timeout_s=20) == "left\n"
+    assert time.monotonic() - began < 30
+    assert not child.pump.is_alive()
+    assert child.process.returncode is not None
