@@ -12,7 +12,7 @@ $(STAMP): requirements-dev.lock pyproject.toml
 	@echo "setup: installing locked packages into $(VENV)" >&2
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --no-index --config-settings editable_mode=compat -e .
 	@touch $@
 
 setup: $(STAMP)

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import shutil
-from typing import Literal
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING, Literal
 
 from contracts.errors import ErrorCode, LabError
-from driver.ports import Stack
+
+if TYPE_CHECKING:
+    from driver.ports import Stack  # the records behind it take a fifth of a second to load
 
 _NO_ISOLATION = "agents run as you, without isolation"
 
 
-def choose_stack(backend: Literal["auto", "compose", "process"]) -> tuple[Stack, str | None]:
-    """The stack, and for `auto` the sentence that says why it is not Compose.
+def choose_stack(backend: Literal["auto", "compose", "process"], *, started: ExitStack) -> tuple[Stack, str | None]:
+    """The stack, and for `auto` the sentence that says why it is not Compose; `started` ends what it began to start.
 
     Raises:
         LabError: NO_ENGINE when compose was asked for and no usable engine answers.
 
     """
     if backend == "process":
-        return _process(), None
+        return _process(started), None
     if backend == "auto" and shutil.which("docker") is None:
-        return _process(), f"backend process: there is no `docker` command on PATH; {_NO_ISOLATION}"
+        return _process(started), f"backend process: there is no `docker` command on PATH; {_NO_ISOLATION}"
     from driver.stacks.compose import ComposeStack  # noqa: PLC0415 - costs 0.2 s, only where used
     from driver.stacks.engine import engine_facts  # noqa: PLC0415 - as above
 
@@ -30,13 +33,16 @@ def choose_stack(backend: Literal["auto", "compose", "process"]) -> tuple[Stack,
     except LabError as error:
         if backend == "compose" or error.code is not ErrorCode.NO_ENGINE:
             raise
-        return _process(), f"backend process: {error.message}; {_NO_ISOLATION}"
+        return _process(started), f"backend process: {error.message}; {_NO_ISOLATION}"
 
 
-def _process() -> Stack:
-    from driver.stacks.process import ProcessStack  # noqa: PLC0415 - the other backend may be the one
+def _process(started: ExitStack) -> Stack:
+    from driver.stacks.standby import Standby  # noqa: PLC0415 - the other backend may be the one
 
-    return ProcessStack()
+    standby = started.enter_context(closing(Standby()))
+    from driver.stacks.process import ProcessStack  # noqa: PLC0415 - after the start, so that both load meanwhile
+
+    return ProcessStack(standby)
 
 
 def require_engine() -> None:

@@ -1,4 +1,7 @@
-"""`python -m fixture_api`: environment in, one ready line out, then both ports until it is told to stop."""
+"""`python -m fixture_api [stdin]`: settings in, one ready line out, then both ports until it is told to stop.
+
+The settings are environment variables. With `stdin`, its first line overrides them and its end ends the process.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +26,15 @@ from fixture_api.attempts import Attempts  # noqa: E402
 from fixture_api.control import make_control_app  # noqa: E402
 from fixture_api.data_plane import DataPlane  # noqa: E402
 from fixture_api.serving import bind, serve  # noqa: E402
-from fixture_api.settings import clock_of, settings_from  # noqa: E402
+from fixture_api.settings import clock_of, settings_from, variables_of_line  # noqa: E402
 from fixture_api.world import compile_world  # noqa: E402
 
 
-def main() -> int:
+def main(argv: list[str]) -> int:
     """Serves until it is told to stop: 0; what cannot be served: the error's own exit code, its text on stderr."""
+    with_stdin = argv == ["stdin"]
     try:
-        settings = settings_from(os.environ)
+        settings = settings_from({**os.environ, **(variables_of_line(sys.stdin.fileno()) if with_stdin else {})})
         suite = load_suite(settings.dataset_path)
         attempts = Attempts(compile_world(suite, clock_of(settings, suite.settings)), settings.selection)
         data = bind(settings.fixture_host, settings.fixture_port)
@@ -46,10 +50,10 @@ def main() -> int:
         data=data,
         control_app=make_control_app(attempts),
         control=control,
-        exit_with_stdin=settings.exit_with_stdin,
+        exit_with_stdin=with_stdin,
     )
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

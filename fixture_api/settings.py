@@ -1,20 +1,25 @@
-"""The environment variables that the process is configured with."""
+"""What the process is configured with: environment variables, or the same names as one JSON line on stdin."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
 
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.suite.settings import SuiteSettings
 from fixture_api.attempts import Selection
 from fixture_api.clock import FixedClock, fixed_clock
 
+_READ_BYTES = 65536
+
 
 @dataclass(frozen=True)
 class Settings:
-    """What DATASET_PATH, FIXED_NOW, FIXTURE_*, CONTROL_* and EXIT_WITH_STDIN say."""
+    """What DATASET_PATH, FIXED_NOW, FIXTURE_* and CONTROL_* say."""
 
     dataset_path: Path
     fixed_now: str | None
@@ -25,7 +30,23 @@ class Settings:
     control_host: str
     control_port: int
     selection: Selection
-    exit_with_stdin: bool
+
+
+def variables_of_line(stdin: int) -> dict[str, str]:
+    """The first line of that descriptor, which stays open: a JSON object of texts.
+
+    Empty when stdin ended before: whoever wanted this process is gone. Raises LabError (bad-usage) for anything else.
+    """
+    line = b""
+    while not line.endswith(b"\n"):
+        piece = os.read(stdin, _READ_BYTES)  # not through sys.stdin, whose buffer would hide the end that comes later
+        if not piece:
+            return {}
+        line += piece
+    try:
+        return TypeAdapter(dict[str, str]).validate_json(line)
+    except ValidationError as error:
+        raise LabError(ErrorCode.BAD_USAGE, "the first line of stdin is no settings", cause=str(error)) from error
 
 
 def settings_from(environment: Mapping[str, str]) -> Settings:
@@ -56,7 +77,6 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         control_host=environment.get("CONTROL_HOST") or "127.0.0.1",
         control_port=control_port,
         selection=Selection(select),
-        exit_with_stdin=environment.get("EXIT_WITH_STDIN") == "1",
     )
 
 

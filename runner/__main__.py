@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 USAGE = "usage: python -m runner [attempts | hand [--help]]\n"
@@ -9,6 +10,7 @@ USAGE = "usage: python -m runner [attempts | hand [--help]]\n"
 
 def main(argv: list[str]) -> int:
     """The exit status of the command."""
+    gc.disable()  # nothing dies while modules load: looking for it would take a tenth of a second
     command, *rest = argv or ["hand"]
     if command == "attempts" and not rest:
         from runner.serving import serve  # noqa: PLC0415 - each command imports its own work

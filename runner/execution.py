@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +42,8 @@ class Execution:
         """Read the suite of the order, unless it was read; raises LabError for one that is not what was planned."""
         suite = suite or load_suite(Path(order.suite))
         refuse_other_suite(order, suite)
+        gc.freeze()  # the suite lives as long as the process; see the start of `runner.__main__`
+        gc.enable()
         return cls(order=order, suite=suite, world=World(order.control_url, connections=order.plan.concurrency))
 
     def reach(self) -> None:

@@ -40,7 +40,10 @@ def serve() -> int:
     lines = LineWriter(sys.stdout.fileno())
     stdin = sys.stdin.fileno()
     try:
-        execution = Execution.of(read_order(stdin))
+        order = read_order(stdin)
+        if order is None:
+            return Exit.TERMINATED
+        execution = Execution.of(order)
         watch = Watch(end=execution.end)
         watch.start(stdin=stdin)
         execution.reach()
@@ -62,14 +65,16 @@ def _started(task: Task) -> RunnerStarted:
     return RunnerStarted(case_id=task.case.id, attempt=task.attempt)
 
 
-def read_order(stdin: int) -> RunnerOrder:
-    """The first line of stdin, which stays open; raises LabError."""
+def read_order(stdin: int) -> RunnerOrder | None:
+    """The first line of stdin, which stays open; None when it ends before: there is no driver. Raises LabError."""
     pieces: list[bytes] = []
     # not through sys.stdin: a thread that waits in its buffer would keep the interpreter from ending
     while piece := os.read(stdin, READ_BYTES):
         pieces.append(piece)
         if piece.endswith(b"\n"):
             break
+    if not pieces:
+        return None
     try:
         return RunnerOrder.model_validate_json(b"".join(pieces))
     except ValidationError as trouble:

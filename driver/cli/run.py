@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from driver.cli.output import say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from driver.pipeline import RunOutcome
 
 
 def _filled(context: click.Context, parameter: click.Parameter, value: Any) -> Any:  # noqa: ARG001 - click's signature
@@ -95,28 +103,38 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 @click.option("--not-secret", metavar="KEY", multiple=True, help="The value of this -e variable may be recorded.")
 def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> int:
     """Run SUITE once; the last line of stdout is the run directory."""
-    from driver.agent_env import without_values  # noqa: PLC0415 - `--help` imports no work
-    from driver.backends import choose_stack  # noqa: PLC0415 - as above
+    from driver.backends import choose_stack  # noqa: PLC0415 - `--help` imports no work
     from driver.interrupts import interruptible  # noqa: PLC0415 - as above
-    from driver.pipeline import run_suite  # noqa: PLC0415 - as above
-    from driver.progress import progress_line  # noqa: PLC0415 - as above
-    from driver.request import RunRequest  # noqa: PLC0415 - as above
 
-    request = RunRequest(command=("labctl", *without_values(sys.argv[1:])), **flags)
-    with interruptible():
-        stack, why = choose_stack(backend)
+    gc.disable()  # nothing dies while modules load: looking for it would take a tenth of a second
+    with interruptible(), ExitStack() as started, ThreadPoolExecutor(1, "backend") as ahead:
+        choice = ahead.submit(choose_stack, backend, started=started)  # its processes work while this one imports
+        from driver.agent_env import without_values  # noqa: PLC0415 - as above
+        from driver.pipeline import run_suite  # noqa: PLC0415 - as above
+        from driver.progress import progress_line  # noqa: PLC0415 - as above
+        from driver.request import RunRequest  # noqa: PLC0415 - as above
+
+        request = RunRequest(command=("labctl", *without_values(sys.argv[1:])), **flags)
+        stack, why = choice.result()
+        gc.enable()
         if why:
             click.echo(f"labctl: {why}", err=True)
         if request.capture == "payloads":
             _warn("SHARING: review before sharing: --capture payloads keeps bodies and texts")
+        summary = ahead.submit(_summary_of)
         with progress_line() as progress:
             outcome = run_suite(request, stack=stack, host_env=os.environ, progress=progress.begin, warn=_warn)
-    from driver.screen import screen_of_stdout  # noqa: PLC0415 - costs 0.1 s, and the run does not wait for it
-    from ledger.summary import summary_text  # noqa: PLC0415 - as above
-
-    say(summary_text(outcome.grading, run=str(outcome.path), screen=screen_of_stdout(os.environ)))
+    say(summary.result()(outcome))
     say(outcome.path)
     return int(outcome.exit_code)
+
+
+def _summary_of() -> Callable[[RunOutcome], str]:
+    """What writes the summary, loaded while the stack comes up: a tenth of a second that nobody waits for."""
+    from driver.screen import screen_of_stdout  # noqa: PLC0415 - that is the point
+    from ledger.summary import summary_text  # noqa: PLC0415 - as above
+
+    return lambda outcome: summary_text(outcome.grading, run=str(outcome.path), screen=screen_of_stdout(os.environ))
 
 
 def _warn(text: str) -> None:

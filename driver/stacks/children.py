@@ -10,11 +10,12 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
-from driver.ports import LogLine
+if TYPE_CHECKING:
+    from driver.ports import LogLine  # the records behind it take a fifth of a second to load
 
 _TAIL_LINES = 40
 _DRAIN_S = 2.0
@@ -27,27 +28,36 @@ def child_env(**values: str) -> dict[str, str]:
     return {**kept, "PYTHONUNBUFFERED": "1", **values}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Child:
-    """A process in a session of its own: stdin and stdout are the caller's, stderr goes to the log line by line."""
+    """A process in a session of its own: stdin and stdout are the caller's, stderr goes to a log line by line."""
 
     process: subprocess.Popen[bytes]
-    tail: deque[str]
+    service: str
+    tail: deque[str] = field(default_factory=lambda: deque(maxlen=_TAIL_LINES))
     """The last lines of its log, for an error's cause."""
-    pump: threading.Thread
+    _pump: threading.Thread | None = None
 
     @classmethod
-    def start(cls, service: str, argv: Sequence[str], *, cwd: Path, env: dict[str, str], log: LogLine) -> Child:
+    def start(cls, service: str, argv: Sequence[str], *, cwd: Path, env: dict[str, str]) -> Child:
         """Start it; raises OSError when the program cannot be run."""
         pipe = subprocess.PIPE
         process = subprocess.Popen(argv, cwd=cwd, env=env, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
-        assert process.stderr is not None  # noqa: S101 - it was opened as a pipe above
-        tail: deque[str] = deque(maxlen=_TAIL_LINES)
-        pump = threading.Thread(
-            target=_pump, args=(process.stderr, service, tail, log), name=f"log-{service}", daemon=True
-        )
-        pump.start()
-        return cls(process=process, tail=tail, pump=pump)
+        return cls(process=process, service=service)
+
+    def follow(self, log: LogLine) -> None:
+        """Hand its log to `log`, from its first line on; until then the pipe keeps it."""
+        assert self.process.stderr is not None  # noqa: S101 - it was opened as a pipe above
+        arguments = (self.process.stderr, self.service, self.tail, log)
+        self._pump = threading.Thread(target=_hand_on, args=arguments, name=f"log-{self.service}", daemon=True)
+        self._pump.start()
+
+    def end_of_log(self, *, within_s: float) -> bool:
+        """Whether everything that it said was handed on by then."""
+        if self._pump is None:
+            return True
+        self._pump.join(timeout=within_s)
+        return not self._pump.is_alive()
 
     @property
     def _stdout(self) -> IO[bytes]:
@@ -100,10 +110,10 @@ def ended(child: Child, *, grace_s: float) -> Iterator[Child]:
             process.kill()
             process.wait()
         _end_session(process.pid)
-        child.pump.join(timeout=_DRAIN_S)
+        drained = child.end_of_log(within_s=_DRAIN_S)
         if process.stdout:
             process.stdout.close()
-        if process.stderr and not child.pump.is_alive():  # closing it under a reader would wait for that reader
+        if process.stderr and drained:  # closing it under a reader would wait for that reader
             process.stderr.close()
 
 
@@ -115,7 +125,7 @@ def _end_session(session: int) -> None:
                 os.kill(int(stat.parent.name), signal.SIGKILL)
 
 
-def _pump(stream: IO[bytes], service: str, tail: deque[str], log: LogLine) -> None:
+def _hand_on(stream: IO[bytes], service: str, tail: deque[str], log: LogLine) -> None:
     for line in stream:
         text = line.decode(errors="replace").rstrip("\n")
         tail.append(text)

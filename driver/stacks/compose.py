@@ -64,9 +64,9 @@ class ComposeStack:
                 project.argv("--progress", "quiet", "run", "--rm", "-T", "eval-runner"),
                 cwd=ROOT,
                 env=child_env(**_client_env()),
-                log=log,
             )
             stack.enter_context(ended(child, grace_s=RUNNER_END_S))
+            child.follow(log)
             child.send_line(_order(world).to_line())
             yield _lines(child, project)
 
@@ -79,7 +79,7 @@ def _lines(child: Child, project: Project) -> Iterator[str]:
         yield line
     if not said_something:
         child.process.wait()
-        child.pump.join(timeout=1.0)
+        child.end_of_log(within_s=1.0)
         raise _start_failure(child, project)
 
 

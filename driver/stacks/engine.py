@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from python_on_whales import DockerClient
-from python_on_whales.exceptions import DockerException
+from python_on_whales.exceptions import DockerException, NoSuchContainer
 
 from contracts.errors import ErrorCode, LabError
 from driver.ports import EngineFacts
@@ -97,6 +97,15 @@ def _version(text: str) -> tuple[int, int]:
     return major, minor
 
 
+def _lines_of(container: str, *, tail: int) -> list[str]:
+    try:
+        said = cast("Iterable[tuple[str, bytes]]", DockerClient().container.logs(container, tail=tail, stream=True))
+        text = b"".join(piece for _, piece in said)
+    except NoSuchContainer:
+        return []
+    return text.decode(errors="replace").splitlines()
+
+
 @dataclass(frozen=True)
 class Project:
     """One Compose project of the lab."""
@@ -122,10 +131,9 @@ class Project:
         )
 
     def logs(self, service: str, *, tail: int) -> list[str]:
-        """The last lines of a service's log."""
-        client = self._client(("*",))
-        text = bounded("docker compose logs", lambda: client.compose.logs(service, tail=str(tail), no_log_prefix=True))
-        return str(text).splitlines()
+        """The last lines of the log of a service's only container; none when there is no such container."""
+        container = f"{self.name}-{service}-1"  # `docker compose logs` would take five times as long
+        return bounded("docker logs", lambda: _lines_of(container, tail=tail))
 
     def _client(self, profiles: tuple[str, ...]) -> DockerClient:
         return DockerClient(

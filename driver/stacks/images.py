@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from python_on_whales import DockerClient
+from python_on_whales import DockerClient, Image
 from python_on_whales.exceptions import NoSuchImage
 
 from contracts.errors import ErrorCode, Found, LabError
@@ -62,7 +62,7 @@ def checked_images(services: tuple[str, ...]) -> dict[str, ImageIdentity]:
 
     """
     named = read_env_file(ENV_FILE)
-    inspected = {service: _inspect(named.get(VARIABLES[service], "")) for service in services}
+    inspected = _inspect_all({service: named.get(VARIABLES[service], "") for service in services})
     missing = [service for service, image in inspected.items() if image is None]
     if missing:
         raise LabError(
@@ -94,17 +94,30 @@ def known_images() -> tuple[str, ...]:
     return tuple(service for service, variable in VARIABLES.items() if named.get(variable))
 
 
-def _inspect(reference: str) -> _Inspected | None:
-    if not reference:
-        return None
-    return bounded(f"docker image inspect {reference}", lambda: _image_or_none(reference))
+def _inspect_all(references: Mapping[str, str]) -> dict[str, _Inspected | None]:
+    """By service; None for an image that is not named or not there."""
+    named = {service: reference for service, reference in references.items() if reference}
+    images = bounded("docker image inspect", lambda: _images_or_none(list(named.values())))
+    found = dict(zip(named, images, strict=True))
+    return {service: found.get(service) for service in references}
 
 
-def _image_or_none(reference: str) -> _Inspected | None:
+def _images_or_none(references: list[str]) -> list[_Inspected | None]:
+    client = DockerClient()
     try:
-        image = DockerClient().image.inspect(reference)
+        return [_inspected(image) for image in client.image.inspect(references)]
+    except NoSuchImage:  # the engine does not say which ones are there
+        return [_image_or_none(client, reference) for reference in references]
+
+
+def _image_or_none(client: DockerClient, reference: str) -> _Inspected | None:
+    try:
+        return _inspected(client.image.inspect(reference))
     except NoSuchImage:
         return None
+
+
+def _inspected(image: Image) -> _Inspected:
     return _Inspected(
         image_id=image.id,
         labels=dict((image.config.labels or {}) if image.config else {}),

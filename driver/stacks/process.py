@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from contracts.errors import ErrorCode, LabError
 from contracts.order import HostOverStdio, RunnerOrder
 from contracts.plan import Backend, ImageIdentity
-from driver.checkout import AGENT_HOST, ROOT
+from driver.checkout import AGENT_HOST
 from driver.ports import EngineFacts, LogLine, World
 from driver.scratch import scratch_folder
-from driver.stacks.children import Child, child_env, ended
+from driver.stacks.children import Child
+from driver.stacks.standby import Standby
 
 STARTUP_S = 30.0
 """How long fixture API and runner may take to be ready."""
@@ -26,6 +27,9 @@ class ProcessStack:
     backend: Backend = "process"
     not_enforced: tuple[str, ...] = ("memory_mb", "pids")
 
+    def __init__(self, standby: Standby) -> None:
+        self._standby = standby
+
     def preflight(self, *, needs_agent: bool) -> dict[str, ImageIdentity]:  # noqa: ARG002 - the port's signature
         """Nothing to check: the interpreter that runs this runs everything; no images."""
         return {}
@@ -36,11 +40,12 @@ class ProcessStack:
 
     @contextmanager
     def running(self, world: World, *, log: LogLine) -> Iterator[Iterator[str]]:
-        """See `driver.ports.Stack`; both processes are started before either is waited for."""
-        with ExitStack() as stack:
-            work = stack.enter_context(scratch_folder())
-            fixture = stack.enter_context(ended(_fixture_api(world, log), grace_s=1.0))
-            runner = stack.enter_context(ended(_runner(log), grace_s=3.0))
+        """See `driver.ports.Stack`; the processes that stood by get their work, and end here."""
+        fixture, runner = self._standby.fixture, self._standby.runner
+        with scratch_folder() as work, closing(self._standby):
+            fixture.follow(log)
+            runner.follow(log)
+            fixture.send_line(json.dumps(_settings(world)))
             ports = _ready_ports(fixture)
             order = RunnerOrder(
                 plan=world.plan,
@@ -56,27 +61,17 @@ class ProcessStack:
             yield runner.lines()
 
 
-def _fixture_api(world: World, log: LogLine) -> Child:
-    return Child.start(
-        "fixture-api",
-        [sys.executable, "-m", "fixture_api"],
-        cwd=ROOT,
-        env=child_env(
-            DATASET_PATH=str(world.suite),
-            FIXED_NOW=world.plan.conditions.clock,
-            FIXTURE_HOST="127.0.0.1",
-            FIXTURE_PORT="0",
-            CONTROL_HOST="127.0.0.1",
-            CONTROL_PORT="0",
-            FIXTURE_SELECT=world.plan.agent.select,
-            EXIT_WITH_STDIN="1",
-        ),
-        log=log,
-    )
-
-
-def _runner(log: LogLine) -> Child:
-    return Child.start("eval-runner", [sys.executable, "-m", "runner", "attempts"], cwd=ROOT, env=child_env(), log=log)
+def _settings(world: World) -> dict[str, str]:
+    """The variables of `fixture_api.settings`."""
+    return {
+        "DATASET_PATH": str(world.suite),
+        "FIXED_NOW": world.plan.conditions.clock,
+        "FIXTURE_HOST": "127.0.0.1",
+        "FIXTURE_PORT": "0",
+        "CONTROL_HOST": "127.0.0.1",
+        "CONTROL_PORT": "0",
+        "FIXTURE_SELECT": world.plan.agent.select,
+    }
 
 
 def _agent_host(world: World, work: Path) -> HostOverStdio | None:

@@ -415,7 +415,7 @@ def test_the_end_of_stdin_ends_it(suite: Path) -> None:
 
 
 def test_without_the_wish_the_end_of_stdin_does_not_end_it_but_sigint_does(suite: Path) -> None:
-    with FixtureProcess(suite, EXIT_WITH_STDIN="") as api:
+    with FixtureProcess(suite, with_stdin=False) as api:
         assert api.process.stdin is not None
         api.process.stdin.close()
         assert api.client().ask("GET", "/health").status == 200

@@ -72,12 +72,15 @@ def fixture_api(suite_root: Path, *, select: str = "prefix") -> Iterator[Fixture
         "FIXTURE_PORT": "0",
         "CONTROL_PORT": "0",
         "FIXTURE_SELECT": select,
-        "EXIT_WITH_STDIN": "1",
     }
     pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-m", "fixture_api"], cwd=ROOT, env=env, stdin=pipe, stdout=pipe) as process:
+    argv = [sys.executable, "-m", "fixture_api", "stdin"]
+    with subprocess.Popen(argv, cwd=ROOT, env=env, stdin=pipe, stdout=pipe) as process:
         try:
+            assert process.stdin
             assert process.stdout
+            process.stdin.write(b"{}\n")
+            process.stdin.flush()
             ports = json.loads(process.stdout.readline())
             yield FixtureApi(
                 process,

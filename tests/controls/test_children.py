@@ -23,11 +23,11 @@ def test_a_grandchild_in_a_group_of_its_own_that_holds_the_pipes_is_ended_too(tm
         [sys.executable, "-c", LEAVES_ONE],
         cwd=tmp_path,
         env=child_env(),
-        log=lambda _service, line: logged.append(line),
     )
+    child.follow(lambda _service, line: logged.append(line))
     began = time.monotonic()
     with ended(child, grace_s=5.0):
         assert child.first_line(timeout_s=20) == "left\n"
     assert time.monotonic() - began < 30
-    assert not child.pump.is_alive()
+    assert child.end_of_log(within_s=0.1)
     assert child.process.returncode is not None

@@ -30,23 +30,28 @@ class Reply:
 class FixtureProcess:
     """One process, from its ready line to its end."""
 
-    def __init__(self, suite: Path, *, log: IO[bytes] | None = None, **environment: str) -> None:
+    def __init__(
+        self, suite: Path, *, log: IO[bytes] | None = None, with_stdin: bool = True, **environment: str
+    ) -> None:
         own = {
             "DATASET_PATH": str(suite),
             "FIXTURE_HOST": "127.0.0.1",
             "FIXTURE_PORT": "0",
             "CONTROL_PORT": "0",
-            "EXIT_WITH_STDIN": "1",
         }
         self._clients: list[DataClient] = []
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "fixture_api"],
+            [sys.executable, "-m", "fixture_api", *(["stdin"] if with_stdin else [])],
             cwd=ROOT,
             env=os.environ | own | environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
         )
+        if with_stdin:
+            assert self.process.stdin is not None
+            self.process.stdin.write(b"{}\n")
+            self.process.stdin.flush()
 
     def __enter__(self) -> Self:
         assert self.process.stdout is not None

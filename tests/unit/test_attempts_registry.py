@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import re
 import weakref
 from dataclasses import replace
@@ -20,7 +21,7 @@ from contracts.suite.scripted_model import ModelFile
 from contracts.suite.settings import SuiteSettings
 from fixture_api.attempts import AlreadyOpenError, Attempts, Selection, UnknownNameError
 from fixture_api.clock import fixed_clock
-from fixture_api.settings import clock_of, settings_from
+from fixture_api.settings import clock_of, settings_from, variables_of_line
 from fixture_api.world import compile_world
 from tests.fakes.open_world import CLOCK, case, world_of
 from tests.fakes.suite_folder import SuiteFolder
@@ -134,7 +135,7 @@ def test_the_settings_have_documented_defaults() -> None:
     settings = settings_from({"DATASET_PATH": "/suite"})
     assert (settings.fixture_host, settings.fixture_port) == ("0.0.0.0", 8080)  # noqa: S104
     assert (settings.control_host, settings.control_port) == ("127.0.0.1", 8081)
-    assert (settings.selection, settings.fixed_now, settings.exit_with_stdin) == (Selection.HAND, None, False)
+    assert (settings.selection, settings.fixed_now) == (Selection.HAND, None)
 
 
 def test_bad_settings_are_named_all_at_once() -> None:
@@ -163,3 +164,28 @@ def test_fixed_now_goes_before_the_suites_clock_and_a_bad_one_is_named() -> None
 def test_the_clock_is_kept_as_it_was_written() -> None:
     clock = fixed_clock("2026-09-01T14:00:00.5+02:00", timezone="Europe/Berlin")
     assert (clock.now, clock.epoch_s, clock.timezone) == ("2026-09-01T14:00:00.5+02:00", 1788264000, "Europe/Berlin")
+
+
+def line_of(text: bytes) -> dict[str, str]:
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as pipe:
+        pipe.write(text)
+    try:
+        return variables_of_line(reading)
+    finally:
+        os.close(reading)
+
+
+def test_the_first_line_of_stdin_holds_the_same_variables() -> None:
+    assert line_of(b'{"DATASET_PATH": "/suite"}\n') == {"DATASET_PATH": "/suite"}
+
+
+def test_a_stdin_that_ends_before_its_first_line_says_nothing() -> None:
+    assert line_of(b"") == {}
+    assert line_of(b'{"DATASET_PATH"') == {}
+
+
+@pytest.mark.parametrize("text", [b"\n", b"[]\n", b'{"FIXTURE_PORT": 80}\n', b"\xff\n"])
+def test_a_first_line_that_is_no_settings_is_refused(text: bytes) -> None:
+    with pytest.raises(LabError, match="first line of stdin"):
+        line_of(text)
