@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from contracts.errors import ErrorCode, Found, LabError
+from contracts.errors import ErrorCode, LabError
 from driver.owner import owner_is_gone
 from driver.scratch import remove_dead_scratch
-
-if TYPE_CHECKING:
-    from driver.stacks.ownership import Owned
 
 
 @dataclass(frozen=True)
@@ -29,12 +24,11 @@ def clean_disk() -> Cleaned:
 
 def clean_engine() -> Cleaned:
     """Remove containers, then networks, whose owner is gone; raises LabError for an engine that fails."""
-    from driver.stacks.ownership import owned_things, remove  # noqa: PLC0415 - costs 0.2 s, only with an engine
+    from driver.stacks.ownership import owned_things, remove_all  # noqa: PLC0415 - costs 0.2 s, only with an engine
 
     things = owned_things()
     dead = [thing for thing in things if owner_is_gone(thing.owner)]
-    failed = [trouble for thing in dead if (trouble := _trouble_of_removing(thing, remove))]
-    if failed:
+    if failed := remove_all(dead):
         raise LabError(
             ErrorCode.ENGINE_FAILED,
             f"{len(failed)} of {len(dead)} things that dead runs left could not be removed",
@@ -45,11 +39,3 @@ def clean_engine() -> Cleaned:
         removed=tuple(f"{thing.kind} {thing.name} of {thing.run}" for thing in dead),
         spared_runs=tuple(sorted({thing.run for thing in things if thing not in dead})),
     )
-
-
-def _trouble_of_removing(thing: Owned, remove: Callable[[Owned], None]) -> Found | None:
-    try:
-        remove(thing)
-    except LabError as error:
-        return Found(error.cause or error.message, place=thing.name)
-    return None

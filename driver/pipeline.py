@@ -17,7 +17,7 @@ from driver.drafting import Draft, draft_run, with_images
 from driver.ports import Progress, Stack, World
 from driver.request import RunRequest
 from driver.run_log import RunLog
-from driver.staging import keep_suite, staged
+from driver.staging import Staged, keep_suite, staged
 from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 
@@ -59,7 +59,7 @@ def run_suite(
         conclusion = background.submit(_prepare_conclusion, draft)
         run = RunDirectory.create(request.evidence, run_id=plan.run_id)
         with leave_unsealed(run, planned=len(plan.cases)) as reached:
-            _write_inputs(run, plan, draft, redactor=redactor)
+            _write_inputs(run, plan, stage, redactor=redactor)
             world = World(plan=plan, suite=stage.suite, agent_suite=stage.agent_suite, agent_env=draft.env.values)
             with stack.running(world, log=RunLog(run, redactor).line) as lines:
                 records = read_runner(lines)
@@ -71,9 +71,9 @@ def run_suite(
     return RunOutcome(path=run.path, grading=grading, exit_code=grading.exit_code)
 
 
-def _write_inputs(run: RunDirectory, plan: Plan, draft: Draft, *, redactor: Redactor) -> None:
+def _write_inputs(run: RunDirectory, plan: Plan, stage: Staged, *, redactor: Redactor) -> None:
     run.write_record(evidence.PLAN, redactor.redact_record(plan))
-    left_out = keep_suite(run, draft.suite.root, redactor=redactor)
+    left_out = keep_suite(run, stage, redactor=redactor)
     for line in left_out:
         run.append(evidence.RUN_LOG, f"labctl | not kept of the suite: {line}")
 

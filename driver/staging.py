@@ -29,6 +29,8 @@ class Staged:
 
     suite: Path
     agent_suite: Path
+    links_left_out: tuple[str, ...]
+    """Of the suite: links to folders, out of it, or nowhere, by their relative names."""
 
 
 @contextmanager
@@ -37,28 +39,21 @@ def staged(suite: Suite) -> Iterator[Staged]:
     with scratch_folder() as root:
         root.chmod(0o755)  # a container's user must get in
         whole = root / "suite"
-        for relative, path in suite_files(suite.root):
-            _copy_readable(path, whole / relative)
+        left_out = []
+        for path in files_below(suite.root):
+            relative = path.relative_to(suite.root)
+            if leads_inside(path, suite.root):
+                _copy_readable(path, whole / relative)
+            else:
+                left_out.append(relative.as_posix())
         view = root / "agent-suite"
         view.mkdir(mode=0o755)
         stage_agent_view(suite, view)
-        yield Staged(suite=whole, agent_suite=view)
+        yield Staged(suite=whole, agent_suite=view, links_left_out=tuple(left_out))
 
 
-def suite_files(root: Path) -> Iterator[tuple[str, Path]]:
-    """Files of the suite with their relative names, sorted; without caches, version control and links that leave it."""
-    for path in _files_below(root):
-        if leads_inside(path, root):
-            yield path.relative_to(root).as_posix(), path
-
-
-def links_left_out(root: Path) -> list[str]:
-    """The links that `suite_files` leaves out: to folders, out of the suite, or nowhere."""
-    links = [path for path in _files_below(root) if path.is_symlink() and not leads_inside(path, root)]
-    return [path.relative_to(root).as_posix() for path in links]
-
-
-def _files_below(root: Path) -> Iterator[Path]:
+def files_below(root: Path) -> Iterator[Path]:
+    """Files and links, folder by folder and sorted in each; without caches and version control."""
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(set(folders) - LEFT_OUT)
         to_folders = [name for name in folders if Path(folder, name).is_symlink()]
@@ -71,11 +66,12 @@ def _copy_readable(source: Path, target: Path) -> None:
     target.chmod(0o755 if source.stat().st_mode & stat.S_IXUSR else 0o644)
 
 
-def keep_suite(run: RunDirectory, suite: Path, *, redactor: Redactor) -> list[str]:
-    """Write the suite into the evidence, redacted; what was left out, and why."""
-    left_out = [f"{name} (a link to a folder, out of the suite, or nowhere)" for name in links_left_out(suite)]
+def keep_suite(run: RunDirectory, stage: Staged, *, redactor: Redactor) -> list[str]:
+    """Write the suite that runs into the evidence, redacted; what was left out, and why."""
+    left_out = [f"{name} (a link to a folder, out of the suite, or nowhere)" for name in stage.links_left_out]
     kept_bytes = 0
-    for relative, path in suite_files(suite):
+    for path in files_below(stage.suite):
+        relative = path.relative_to(stage.suite).as_posix()
         size = path.stat().st_size
         if kept_bytes + size > MAX_KEPT_BYTES:
             left_out.append(f"{relative} ({size} bytes, {digest_of_file(path)})")

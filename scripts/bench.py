@@ -70,13 +70,18 @@ def _bench_compose(folder: Path) -> None:
     mounts = f"LAB_SUITE={suite} LAB_EVIDENCE={evidence}"
     bare = f"{mounts} {compose} --profile eval run --rm -T eval-runner && {mounts} {compose} --profile '*' down"
     labctl = [str(LABCTL), "run", str(suite), "--backend", "compose", "--evidence", str(folder / "evidence")]
+    imports = [sys.executable, "-c", "import click, pydantic, python_on_whales"]
     times = time_in_turn(
-        [Subject("labctl run --backend compose", labctl, ROOT), Subject("bare run + down", ["sh", "-c", bare], ROOT)],
+        [
+            Subject("labctl run --backend compose", labctl, ROOT),
+            Subject("bare run + down", ["sh", "-c", bare], ROOT),
+            Subject("floor: what its libraries take to load", imports, ROOT),
+        ],
         runs=RUNS,
     )
     for subject, timed in times.items():
         say(f"  {subject:<40} {timed}")
-    ours, floor = (timed.median_s for timed in times.values())
+    ours, floor, _ = (timed.median_s for timed in times.values())
     say(f"  over the bare stack                      {ours - floor:7.3f} s")
 
 

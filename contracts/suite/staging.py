@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from contracts.evidence import PLAN
+from contracts.suite.links import leads_inside
 from contracts.suite.suite import Suite
 from contracts.suite.withheld import is_withheld
 
@@ -53,10 +54,9 @@ def _is_folder_for_agents(suite: Suite, root: Path, folder: Path, to: Path) -> b
 
 def _is_for_agents(suite: Suite, root: Path, source: Path) -> bool:
     """True for a regular file that is not withheld, neither by its own name nor by that of its link's target."""
-    real = source.resolve()
-    if not real.is_file() or not real.is_relative_to(root):
+    if not leads_inside(source, root):
         return False
-    names = (source.relative_to(root).as_posix(), real.relative_to(root).as_posix())
+    names = (source.relative_to(root).as_posix(), source.resolve().relative_to(root).as_posix())
     return not any(is_withheld(suite.settings, name) or _LEFT_OUT.intersection(name.split("/")) for name in names)
 
 

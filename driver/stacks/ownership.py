@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from python_on_whales import DockerClient
 from python_on_whales.exceptions import NoSuchContainer, NoSuchNetwork
 
+from contracts.errors import Found, LabError
 from driver.stacks.engine import bounded
 
 RUN_LABEL = "labctl.run"
@@ -51,9 +53,15 @@ def _owned(kind: Literal["container", "network"], thing_id: str, name: str, labe
     return Owned(kind=kind, id=thing_id, name=name, run=labels[RUN_LABEL], owner=labels.get(OWNER_LABEL, ""))
 
 
-def remove(thing: Owned) -> None:
-    """Remove one container, with its anonymous volumes, or network; raises LabError."""
-    bounded(f"docker {thing.kind} rm {thing.name}", lambda: _remove(thing))
+def remove_all(things: Iterable[Owned]) -> list[Found]:
+    """Remove containers, with their anonymous volumes, and networks; what could not be removed, and why."""
+    failed = []
+    for thing in things:
+        try:
+            bounded(f"docker {thing.kind} rm {thing.name}", partial(_remove, thing))
+        except LabError as error:
+            failed.append(Found(error.cause or error.message, place=thing.name))
+    return failed
 
 
 def _remove(thing: Owned) -> None:
