@@ -76,6 +76,12 @@ def without_body(answer: Answer) -> Answer:
     return answer._replace(body=b"", digest=response_digest(b"", tail=answer.head.digest_tail))
 
 
+def cut_off(answer: Answer, *, after: int) -> Answer:
+    """What is sent of an answer that announces its whole length and ends after so many bytes; there must be more."""
+    body = answer.body[:after]
+    return answer._replace(body=body, digest=response_digest(body, tail=answer.head.digest_tail))
+
+
 def json_bytes(value: Json) -> bytes:
     """Compact JSON, members in the order in which the suite has them."""
     return _ENCODE(value).encode()

@@ -12,7 +12,8 @@ from fixture_api import problems
 from fixture_api.answers import Answer
 from fixture_api.attempt import Attempt
 from fixture_api.attempts import Attempts, Selection
-from fixture_api.connections import CYCLE, body_at_hand, send_answer
+from fixture_api.connections import CYCLE, body_at_hand, close_unanswered, send_answer
+from fixture_api.journal import Ending
 from fixture_api.request import read_request
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -26,14 +27,6 @@ _PREFIX = b"/~"
 _PREFIX_END = 34
 _OWN_PATHS = (b"/health", b"/clock")
 _OWN_LENGTH = 7
-
-
-class BodyTooLargeError(Exception):
-    """More than MAX_BODY_BYTES."""
-
-
-class DisconnectedError(Exception):
-    """The client went away before its body was complete."""
 
 
 class DataPlane:
@@ -60,23 +53,24 @@ class DataPlane:
         attempt, path = found
         body = body_at_hand(cycle)
         if body is None or len(body) > MAX_BODY_BYTES:
-            try:
-                body = await _read_body(receive)
-            except BodyTooLargeError:
-                # Not journaled: a request is known by its digest, and this one was never read to its end.
-                await send_answer(cycle, problems.BODY_TOO_LARGE)
-                return
-            except DisconnectedError:
-                return
+            body = await _read_body(receive)
+        if body is None:
+            # Not journaled: a request is known by its digest, and this one was never read to its end.
+            await send_answer(cycle, problems.BODY_TOO_LARGE)
+            return
         if attempt.closed:
             await send_answer(cycle, problems.UNKNOWN_PREFIX)
             return
         location = attempt.locate(scope["method"], path)
         request = read_request(location.target, query_string=scope["query_string"], headers=scope["headers"], body=body)
         decision = attempt.decide(location, request)
+        if decision.ending is Ending.HELD:
+            await _hold(attempt, receive, milliseconds=decision.delay_ms)
+            close_unanswered(cycle)
+            return
         if decision.delay_ms:
             await asyncio.sleep(decision.delay_ms / 1000)
-        await send_answer(cycle, decision.answer)
+        await send_answer(cycle, decision.answer, then_close=decision.ending is Ending.CUT)
 
     def _select(self, raw_path: bytes, headers: list[tuple[bytes, bytes]]) -> tuple[Attempt, bytes] | Answer:
         named = [value for name, value in headers if name == b"x-eval-case"]
@@ -102,16 +96,34 @@ class DataPlane:
         return (attempt, path) if attempt else problems.unknown_case(case_id)
 
 
-async def _read_body(receive: Receive) -> bytes:
+async def _hold(attempt: Attempt, receive: Receive, *, milliseconds: int) -> None:
+    """Returns after that time (0: no time), at the attempt's end, or when the client goes away."""
+    waits = [asyncio.ensure_future(attempt.ended.wait()), asyncio.ensure_future(_disconnected(receive))]
+    try:
+        await asyncio.wait(
+            waits, timeout=milliseconds / 1000 if milliseconds else None, return_when=asyncio.FIRST_COMPLETED
+        )
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass  # what is left of the request
+
+
+async def _read_body(receive: Receive) -> bytes | None:
+    """The whole body; None when it is longer than MAX_BODY_BYTES, or when the client went away before its end."""
     pieces: list[bytes] = []
     size = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise DisconnectedError
+            return None
         pieces.append(message["body"])
         size += len(message["body"])
         if size > MAX_BODY_BYTES:
-            raise BodyTooLargeError
+            return None
         if not message["more_body"]:
             return b"".join(pieces)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 from typing import NamedTuple
 
 from contracts.control import ServedRequest, UnmatchedRequest
@@ -18,6 +19,16 @@ MAX_TEXT_BYTES = 64 * 1024
 _NO_TEXT = b"\xff"
 
 
+class Ending(Enum):
+    """How an answer reaches the client."""
+
+    WHOLE = "whole"
+    CUT = "cut"
+    """`answer.body` is what is sent of a longer body; then the connection closes."""
+    HELD = "held"
+    """Nothing is sent; the connection closes after `delay_ms`, or at the attempt's end where that is 0."""
+
+
 class Decision(NamedTuple):
     """What a request is answered, and what its row says about it."""
 
@@ -26,6 +37,9 @@ class Decision(NamedTuple):
     delay_ms: int = 0
     """How long the answer waits."""
     unmatched: UnmatchedRequest | None = None
+    fault: str | None = None
+    """`KIND#INDEX` of the case's response fault that was served."""
+    ending: Ending = Ending.WHOLE
 
 
 class Served(NamedTuple):
@@ -85,7 +99,7 @@ def records(rows: list[Served], *, case: str, attempt: int) -> Iterator[ServedRe
             via=one.via,
             status=answer.status,
             response_digest=answer.digest,
-            fault=None,
+            fault=one.decision.fault,
             delay_ms=one.decision.delay_ms,
         )
         arguments = None
