@@ -14,8 +14,11 @@ class Toxic(Record):
 
     type: Literal["latency", "bandwidth", "slow_close", "timeout", "reset_peer", "slicer", "limit_data"]
     attributes: dict[str, int] = Field(default_factory=dict)
+    toxicity: float = 1.0
+    """Only 1: toxiproxy ignores its seed, so nobody could repeat a fault that is there by chance."""
     stream: Literal["downstream", "upstream"] = "downstream"
     target: Literal["tools", "model"] = "tools"
+    """Which of the attempt's connections it is on."""
 
 
 class ResponseFault(Record):
@@ -24,6 +27,7 @@ class ResponseFault(Record):
     route: str
     kind: Literal["status", "malformed-json", "truncated", "wrong-content-type", "empty", "timeout"]
     value: Json = None
+    """status: the status (500); timeout: milliseconds (to the attempt's end); truncated: bytes that are sent (half)."""
     skip: Annotated[int, Field(ge=0)] = 0
     times: Annotated[int, Field(ge=1)] | None = None
 

@@ -82,6 +82,12 @@ class SuiteFiles:
         """True for a file of the suite that no agent may read."""
         return is_withheld(self.settings, relative)
 
+    def in_order(self) -> list[str]:
+        """The files that the suite has one of, as the user knows them, in the order in which problems are told."""
+        settings = self.settings
+        names = (SETTINGS_FILE, settings.cases, settings.routes, settings.tools, settings.state)
+        return [self.folder.shown(name) for name in names]
+
     def setting(self, *key: str) -> Place | None:
         """The place of a key in suite.toml; None where there is no such file."""
         return self.settings_document.place(*key) if self.settings_document else None

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from contracts.record import Json
 from contracts.suite.case import Case
-from contracts.suite.fault import ResponseFault
 from contracts.suite.files import WORKING_DIRS_FOLDER, SuiteFiles
 from contracts.suite.lint_expect import lint_expect
+from contracts.suite.lint_faults import lint_faults
 from contracts.suite.lint_names import by_form, names_written, shared_names
 from contracts.suite.lint_routes import lint_routes
-from contracts.suite.problems import Place, Problem, unknown_name
+from contracts.suite.problems import Place, Problem
 from contracts.suite.reading import SuiteFolder
-from contracts.suite.wording import describe
-
-_FAULT_VALUES = {"status": (200, 599), "timeout": (0, 86_400_000), "truncated": (0, 2**31)}
+from contracts.suite.route import Route
 
 
 def lint_cases(files: SuiteFiles, *, tools: Collection[str] | None, judges: bool) -> Iterator[Problem]:
@@ -27,12 +25,13 @@ def lint_cases(files: SuiteFiles, *, tools: Collection[str] | None, judges: bool
     yield from _lint_revision(files, cases.document.value)
     named = names_written(cases.written(), "id")
     yield from shared_names("case id", ((name, cases.place(index) / "id") for index, name in named))
-    routes = by_form(name for _, name in names_written(files.routes.written(), "id"))
+    names = by_form(name for _, name in names_written(files.routes.written(), "id"))
+    routes = {route.id: route for route in files.routes.records}
     for index, case in cases.items:
         for path, text in lint_expect(case.expect, tools=tools, judges=judges):
             yield Problem(text, cases.document.place(cases.key, index, "expect", *path))
         if case.routes or case.faults or case.working_dir is not None:
-            yield from _lint_world(files, case, cases.place(index), routes=routes)
+            yield from _lint_world(files, case, cases.place(index), names=names, routes=routes)
 
 
 def _lint_revision(files: SuiteFiles, written: Json) -> Iterator[Problem]:
@@ -43,14 +42,16 @@ def _lint_revision(files: SuiteFiles, written: Json) -> Iterator[Problem]:
     yield Problem(f'the revision "{revision}" is not the suite\'s: {suite}', files.cases.document.place("revision"))
 
 
-def _lint_world(files: SuiteFiles, case: Case, place: Place, *, routes: Mapping[str, str]) -> Iterator[Problem]:
+def _lint_world(
+    files: SuiteFiles, case: Case, place: Place, *, names: Mapping[str, str], routes: Mapping[str, Route]
+) -> Iterator[Problem]:
     if case.routes:
         named = ((route.id, place / "routes" / index / "id") for index, route in enumerate(case.routes))
-        yield from shared_names("route id", named, taken=routes)
+        yield from shared_names("route id", named, taken=names)
         yield from lint_routes(enumerate(case.routes), place / "routes")
     if case.faults:
-        known = {*routes.values(), *(route.id for route in case.routes)}
-        yield from _lint_faults(case.faults.responses, place / "faults" / "responses", routes=known)
+        own = {route.id: route for route in case.routes}
+        yield from lint_faults(case.faults, place / "faults", names={*names.values(), *own}, routes={**routes, **own})
     if case.working_dir is not None and (why := _working_dir_refusal(files.folder, case.working_dir)):
         yield Problem(why, place / "working_dir")
 
@@ -63,18 +64,3 @@ def _working_dir_refusal(folder: SuiteFolder, name: str) -> str | None:
         return f'expected the name of a folder in {WORKING_DIRS_FOLDER}, found the text "{name}"'
     outside = next((path for path in sorted((folder.root / relative).rglob("*")) if not folder.holds(path)), None)
     return f'"{outside.relative_to(folder.root).as_posix()}" leads outside the suite' if outside else None
-
-
-def _lint_faults(faults: Iterable[ResponseFault], place: Place, *, routes: Collection[str]) -> Iterator[Problem]:
-    for index, fault in enumerate(faults):
-        here = place / index
-        if fault.route not in routes:
-            yield Problem(unknown_name("route", fault.route, routes), here / "route")
-        if "value" not in fault.model_fields_set:
-            continue
-        bounds = _FAULT_VALUES.get(fault.kind)
-        if bounds is None:
-            yield Problem(f"a fault of the kind {fault.kind} has no value", here / "value")
-        elif type(fault.value) is not int or not bounds[0] <= fault.value <= bounds[1]:
-            text = f"expected a whole number from {bounds[0]} to {bounds[1]}, found {describe(fault.value)}"
-            yield Problem(text, here / "value")

@@ -9,7 +9,7 @@ from contracts.suite.case import Assertion, Expect
 from contracts.suite.lint_patterns import re2_refusal, schema_refusal
 from contracts.suite.places import Path
 from contracts.suite.problems import unknown_name
-from contracts.suite.wording import describe
+from contracts.suite.wording import describe, quoting_hint
 
 ASSERTION_TYPES = (
     "contains",
@@ -60,7 +60,10 @@ def _lint_assertion(assertion: Assertion, *, tools: Collection[str] | None, judg
     if kind not in ASSERTION_TYPES:
         yield "type", unknown_name("assertion type", assertion.type, ASSERTION_TYPES)
     elif not _is_value_of(kind, value):
-        yield "value", f"expected {expected}, found {describe(value)}"
+        yield (
+            "value",
+            f"expected {expected}, found {describe(value)}{quoting_hint(value) if expected == 'text' else ''}",
+        )
     elif judges and kind in _REFUSALS and (why := _REFUSALS[kind](value)):
         yield "value", why
     elif kind in _OF_A_TOOL and tools is not None and value not in tools:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from urllib.parse import unquote
 
 from contracts.suite.lint_templates import lint_pointer, lint_template
-from contracts.suite.problems import Place, Problem
-from contracts.suite.route import Effect, Response, Route
+from contracts.suite.problems import Place, Problem, unknown_name
+from contracts.suite.route import WITHOUT_BODY, Effect, Response, Route
 from contracts.suite.route_order import equally_good, is_param, path_segments
 
 _PARAM = re.compile(r"\{\w+\}")
@@ -18,8 +19,18 @@ _HEADER_VALUE = re.compile(r"(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\
 _OF_THE_CONNECTION = frozenset(
     {"connection", "content-length", "date", "keep-alive", "server", "trailer", "transfer-encoding", "upgrade"}
 )
-_WITHOUT_BODY = frozenset({204, 205, 304})
 _FIRST_FINAL_STATUS = 200
+_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+_OF_THE_LAB = frozenset({"/mcp", "/v1/chat/completions", "/v1/models"})
+_METHODS = frozenset(
+    {
+        *("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "SEARCH", "PURGE", "SOURCE"),
+        *("ACL", "BIND", "CHECKOUT", "COPY", "LINK", "LOCK", "MERGE", "MKACTIVITY", "MKCALENDAR", "MKCOL", "MOVE"),
+        *("NOTIFY", "PROPFIND", "PROPPATCH", "REBIND", "REPORT", "SUBSCRIBE", "UNBIND", "UNLINK", "UNLOCK"),
+        "UNSUBSCRIBE",
+    }
+)
+"""What an HTTP server's parser takes; a request with any other method reaches no route."""
 _BODIES = {"json_body": "json", "text": "text", "bytes_base64": "bytesBase64"}
 _TAKES_VALUE = frozenset({"add", "replace", "test"})
 _TAKES_FROM = frozenset({"move", "copy"})
@@ -36,21 +47,30 @@ def lint_routes(routes: Iterable[tuple[int, Route]], place: Place) -> Iterator[P
         yield Problem(text, place / other)
 
 
-def lint_path(path: str, place: Place) -> Iterator[Problem]:
-    """What is wrong with the segments of a path of a route or tool."""
-    segments = path_segments(path)
+def lint_target(method: str, path: str, place: Place) -> Iterator[Problem]:
+    """What is wrong with method and path of the route or binding at `place`."""
+    if method not in _METHODS:
+        yield Problem(unknown_name("method", method, _METHODS), place / "method")
+    if path in _OF_THE_LAB:
+        yield Problem(f'the fixture API itself answers "{path}"', place / "path")
+    yield from _lint_segments(path_segments(path), place / "path")
+
+
+def _lint_segments(segments: Sequence[str], place: Place) -> Iterator[Problem]:
     for segment in segments:
         if ("{" in segment or "}" in segment) and not _PARAM.fullmatch(segment):
             yield Problem(f'"{segment}": a parameter is a whole segment, such as {{order_id}}', place)
         if segment in {".", ".."}:
             yield Problem(f'no client sends a segment "{segment}"', place)
+        if _ESCAPE.search(segment):
+            yield Problem(f'"{segment}": paths are decoded before they are compared; write "{unquote(segment)}"', place)
     params = [segment for segment in segments if is_param(segment)]
     for param in sorted({param for param in params if params.count(param) > 1}):
         yield Problem(f"the parameter {param} is there twice", place)
 
 
 def _lint_route(route: Route, place: Place) -> Iterator[Problem]:
-    yield from lint_path(route.path, place / "path")
+    yield from lint_target(route.method, route.path, place)
     yield from lint_headers(route.match.headers, place / "match" / "headers")
     params = {segment[1:-1] for segment in path_segments(route.path) if is_param(segment)}
     for index, response in enumerate(route.responses):
@@ -65,7 +85,7 @@ def _lint_response(response: Response, place: Place, *, params: set[str]) -> Ite
         yield Problem(f"has {' and '.join(bodies)}; expected one of them at most", place)
     if response.status < _FIRST_FINAL_STATUS:
         yield Problem(f"{response.status} is no final answer; expected 200 to 599", place / "status")
-    if response.status in _WITHOUT_BODY and bodies:
+    if response.status in WITHOUT_BODY and bodies:
         yield Problem(f"an answer with status {response.status} has no body", place / bodies[0])
     if response.bytes_base64 is not None and (why := _base64_refusal(response.bytes_base64)):
         yield Problem(why, place / "bytesBase64")
@@ -107,6 +127,10 @@ def _lint_effect(effect: Effect, place: Place, *, params: set[str]) -> Iterator[
             yield Problem(f'"{effect.op}" needs the key "{key}"', place)
         if effect.op not in ops and is_there:
             yield Problem(f'"{effect.op}" has no key "{key}"', place / key)
+    if effect.op == "remove" and not effect.path:
+        yield Problem("the whole state cannot be removed; expected a pointer into it", place / "path")
     if effect.from_path is not None:
         yield from lint_pointer(effect.from_path, place / "from", params=params)
+        if effect.op == "move" and effect.path.startswith(effect.from_path + "/"):
+            yield Problem(f'"{effect.from_path}" cannot be moved into itself', place / "from")
     yield from lint_template(effect.value, place / "value", params=params)

@@ -13,6 +13,8 @@ _PARAM = re.compile(r"\{([^{}]*)\}")
 _POINTER = re.compile(r"(/([^~/]|~[01])*)*")
 _REQUEST_PARTS = ("path", "query", "json")
 _REFERENCES = ("$state", "$request")
+_AS_NEAR_AS_A_TYPO = 0.85
+"""So near that `$stat` is `$state` and MongoDB's `$date` is itself."""
 
 
 def lint_template(value: Json, place: Place, *, params: Collection[str]) -> Iterator[Problem]:
@@ -27,6 +29,13 @@ def lint_template(value: Json, place: Place, *, params: Collection[str]) -> Iter
             waiting += [(one, here / index) for index, one in enumerate(value)]
 
 
+def has_reference(value: Json) -> bool:
+    """True when some part of a JSON value is replaced by state or request."""
+    if isinstance(value, dict):
+        return any(key in value for key in _REFERENCES) or any(map(has_reference, value.values()))
+    return isinstance(value, list) and any(map(has_reference, value))
+
+
 def lint_pointer(pointer: str, place: Place, *, params: Collection[str]) -> Iterator[Problem]:
     """What is wrong with an RFC 6901 pointer that may hold `{param}`."""
     if not _POINTER.fullmatch(pointer):
@@ -39,9 +48,12 @@ def lint_pointer(pointer: str, place: Place, *, params: Collection[str]) -> Iter
 
 def _lint_object(value: dict[str, Json], place: Place, *, params: Collection[str]) -> Iterator[Problem]:
     for key, reference in value.items():
-        if key not in _REFERENCES:
-            continue
         here = place / key
+        if key not in _REFERENCES:
+            near = nearest(key, _REFERENCES, cutoff=_AS_NEAR_AS_A_TYPO) if key.startswith("$") else None
+            if near and len(value) == 1:
+                yield Problem(f'unknown reference "{key}"; did you mean "{near}"?', here)
+            continue
         if len(value) > 1:
             yield Problem(f'"{key}" stands for the whole object; no other key may be beside it', place)
         elif not isinstance(reference, str):

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from contracts.record import Json
 from contracts.suite.files import Listed
 from contracts.suite.lint_names import names_written, shared_names
-from contracts.suite.lint_routes import lint_path
+from contracts.suite.lint_patterns import schema_refusal
+from contracts.suite.lint_routes import lint_target
 from contracts.suite.problems import Place, Problem, unknown_name
 from contracts.suite.route_order import is_param, path_segments
 from contracts.suite.tool import Tool, ToolHttp
+from contracts.suite.wording import describe
 
 _FUNCTION_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def lint_tools(tools: Listed[Tool]) -> Iterator[Problem]:
-    """Everything that is wrong with the tools."""
+def lint_tools(tools: Listed[Tool], *, judges: bool) -> Iterator[Problem]:
+    """Everything that is wrong with the tools; `judges` as for `load_suite`."""
     if tools.document is None:
         return
     names = names_written(tools.written(), "function", "name")
@@ -24,7 +27,7 @@ def lint_tools(tools: Listed[Tool]) -> Iterator[Problem]:
     bound: dict[object, str] = {}
     for index, tool in tools.items:
         place = tools.place(index)
-        yield from _lint_function(tool, place / "function")
+        yield from _lint_function(tool, place / "function", judges=judges)
         if tool.http is None:
             continue
         yield from _lint_binding(tool, tool.http, place / "http")
@@ -34,18 +37,31 @@ def lint_tools(tools: Listed[Tool]) -> Iterator[Problem]:
             yield Problem(text, place / "http")
 
 
-def _lint_function(tool: Tool, place: Place) -> Iterator[Problem]:
+def _lint_function(tool: Tool, place: Place, *, judges: bool) -> Iterator[Problem]:
     if not _FUNCTION_NAME.fullmatch(tool.name):
         yield Problem(f'"{tool.name}" is no tool name: expected 1 to 64 of A-Z, a-z, 0-9, _ and -', place / "name")
-    parameters = tool.function.parameters
-    if parameters and parameters.get("type") != "object":
-        yield Problem('expected the JSON Schema of an object: "type": "object"', place / "parameters")
-    if not isinstance(parameters.get("properties", {}), dict):
-        yield Problem("expected an object", place / "parameters" / "properties")
+    yield from _lint_parameters(tool.function.parameters, place / "parameters", judges=judges)
+
+
+def _lint_parameters(schema: dict[str, Json], place: Place, *, judges: bool) -> Iterator[Problem]:
+    properties, required = schema.get("properties", {}), schema.get("required", [])
+    if schema and schema.get("type") != "object":
+        found = describe(schema["type"]) if "type" in schema else "none"
+        yield Problem(f'expected the JSON Schema of an object ("type": "object"), found {found}', place)
+    elif not isinstance(properties, dict):
+        yield Problem(f"expected an object, found {describe(properties)}", place / "properties")
+    elif not isinstance(required, list) or not all(isinstance(name, str) for name in required):
+        yield Problem(f"expected a list of names, found {describe(required)}", place / "required")
+    elif judges and (why := schema_refusal(schema)):
+        yield Problem(why, place)
+    else:
+        for index, name in enumerate(required):
+            if name not in properties:
+                yield Problem(unknown_name("parameter of the tool", name, properties), place / "required" / index)
 
 
 def _lint_binding(tool: Tool, http: ToolHttp, place: Place) -> Iterator[Problem]:
-    yield from lint_path(http.path, place / "path")
+    yield from lint_target(http.method, http.path, place)
     properties = tool.function.parameters.get("properties", {})
     for segment in path_segments(http.path):
         if is_param(segment) and isinstance(properties, dict) and segment[1:-1] not in properties:

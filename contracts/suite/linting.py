@@ -23,7 +23,8 @@ def lint(files: SuiteFiles, *, judges: bool) -> Iterator[Problem]:
     yield from lint_settings(files)
     yield from lint_cases(files, tools=tools, judges=judges)
     yield from _lint_suite_routes(files.routes)
-    yield from lint_tools(files.tools)
+    yield from lint_tools(files.tools, judges=judges)
+    yield from shared_names("model", ((name, one.place()) for name, one in files.models.items()))
     yield from lint_models(files, tools=tools)
 
 

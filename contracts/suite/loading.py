@@ -53,7 +53,7 @@ def _loaded(root: Path, *, judges: bool) -> Suite:
     files.problems.add(lint(files, judges=judges))
     if not files.problems.listed:
         _refuse_without_cases(files)
-    files.problems.refuse(str(root))
+    files.problems.refuse(str(root), files=files.in_order())
     suite = _assembled(files)
     del files
     if len(suite.cases) >= _MANY_CASES:

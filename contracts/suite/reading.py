@@ -12,7 +12,7 @@ from typing import Any
 
 from contracts.record import Json
 from contracts.suite.places import duplicate_keys
-from contracts.suite.problems import Document, Problem
+from contracts.suite.problems import Document, Problem, nearest
 
 LARGEST_EXACT_INTEGER = 2**53 - 1
 """Beyond it canonical JSON (RFC 8785) has no exact number."""
@@ -64,10 +64,16 @@ class SuiteFolder:
         if Path(relative).is_absolute() or not self.holds(path):
             return f'"{relative}" leads outside the suite'
         if folder:
-            return None if path.is_dir() else f'no folder "{relative}" in the suite'
+            return None if path.is_dir() else f'no folder "{relative}" in the suite{self._near(path, folder=True)}'
         if path.is_dir():
             return f'"{relative}" is a folder, expected a file'
-        return None if path.is_file() else f'no file "{relative}" in the suite'
+        return None if path.is_file() else f'no file "{relative}" in the suite{self._near(path, folder=False)}'
+
+    def _near(self, path: Path, *, folder: bool) -> str:
+        """What else of the same folder could have been meant."""
+        beside = path.parent.iterdir() if path.parent.is_dir() and self.holds(path.parent) else ()
+        near = nearest(path.name, sorted(one.name for one in beside if one.is_dir() == folder))
+        return f'; did you mean "{(path.parent / near).relative_to(self.root).as_posix()}"?' if near else ""
 
     def holds(self, path: Path) -> bool:
         """True when the path is in the suite, also after all links are followed; a link to itself is nowhere."""
@@ -85,7 +91,9 @@ class SuiteFolder:
         except OSError as error:
             raise UnreadableError(Problem(f"cannot be read: {error.strerror}", file=file)) from error
         if content.startswith(_BOM):
-            raise UnreadableError(Problem("begins with a byte order mark; save it as UTF-8 without one", file=file))
+            raise UnreadableError(
+                Problem("begins with a byte order mark; save it as UTF-8 without one", file=file, line="line 1")
+            )
         try:
             return content.decode("utf-8")
         except UnicodeDecodeError as error:

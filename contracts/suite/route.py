@@ -10,6 +10,8 @@ from contracts.record import Json, Record
 
 Method = Annotated[str, Field(pattern=r"^[A-Z]+$")]
 RoutePath = Annotated[str, Field(pattern=r"^/[^?#]*$")]
+WITHOUT_BODY = frozenset({204, 205, 304})
+"""Statuses whose answers have no body."""
 
 
 class Match(Record):
@@ -32,7 +34,7 @@ class Response(Record):
     text: str | None = None
     bytes_base64: str | None = None
     headers: dict[str, str] = Field(default_factory=dict)
-    delay_ms: Annotated[int, Field(ge=0)] = 0
+    delay_ms: Annotated[int, Field(ge=0, le=86_400_000)] = 0
     """Waited before the answer, in milliseconds."""
 
 

@@ -152,10 +152,24 @@ def _expected(kind: str, context: Mapping[str, Any], message: str) -> str:
 
 
 def _hint(kind: str, found: Json, context: Mapping[str, Any]) -> str:
-    if kind != "literal_error" or not isinstance(found, str):
+    if kind == "string_type":
+        return quoting_hint(found)
+    if not isinstance(found, str):
         return ""
-    near = nearest(found, re.findall(r"'([^']+)'", str(context["expected"])))
+    near = None
+    if kind == "literal_error":
+        near = nearest(found, re.findall(r"'([^']+)'", str(context["expected"])))
+    elif kind == "string_pattern_mismatch":
+        likely = (found.upper(), found.lower(), found.lower().replace(" ", "-"), "/" + found)
+        near = next((one for one in likely if re.search(context["pattern"], one)), None)
     return f'; did you mean "{near}"?' if near else ""
+
+
+def quoting_hint(found: Json) -> str:
+    """How a number, true or false is written where text is expected; empty for everything else."""
+    if isinstance(found, bool | int | float):
+        return f'; put it in quotes: "{str(found).lower() if isinstance(found, bool) else found}"'
+    return ""
 
 
 def _keys(model: type[BaseModel]) -> set[str]:

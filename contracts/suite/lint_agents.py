@@ -1,0 +1,92 @@
+"""The rules of [agents.NAME] in suite.toml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from contracts.suite.agent_files import named_in_command
+from contracts.suite.files import SuiteFiles
+from contracts.suite.problems import Place, Problem, unknown_name
+from contracts.suite.settings import Agent
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_URL = re.compile(r"https?://([^\s/?#:@\[\]]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?(/[^\s?#]*)?")
+_SCRIPTED = "scripted/"
+_ONLY_FOR = {
+    "command": {"command", "http"},
+    "url": {"http"},
+    "protocol": {"http"},
+    "auth_required": {"http"},
+    "file": {"docker-agent"},
+    "args": {"docker-agent"},
+    "binary_image": {"docker-agent"},
+    "fixture_tools": {"docker-agent"},
+}
+_NEEDED = {"command": "command", "docker-agent": "file"}
+
+
+def lint_agent(files: SuiteFiles, agent: Agent, place: Place) -> Iterator[Problem]:
+    """Everything that is wrong with the agent whose table is at `place`."""
+    yield from _lint_agent_keys(agent, place)
+    prompts = files.settings_document.value.get("prompts", {}) if files.settings_document else {}
+    if agent.prompt is not None and agent.prompt not in prompts:
+        yield Problem(unknown_name("prompt", agent.prompt, prompts), place / "prompt")
+    model = agent.model or ""
+    if model.startswith(_SCRIPTED) and model.removeprefix(_SCRIPTED) not in files.models:
+        name = model.removeprefix(_SCRIPTED)
+        known = [_SCRIPTED + one for one in files.models]
+        yield Problem(f"no file models/{name}.json: {unknown_name('model', model, known)}", place / "model")
+    for index, pattern in enumerate(agent.files or ()):
+        if why := _pattern_refusal(files, pattern):
+            yield Problem(why, place / "files" / index)
+    for name in named_in_command(agent):
+        if why := _named_refusal(files, name):
+            yield Problem(why, place / "command")
+
+
+def _lint_agent_keys(agent: Agent, place: Place) -> Iterator[Problem]:
+    for key, adapters in _ONLY_FOR.items():
+        if key in agent.model_fields_set and agent.adapter not in adapters:
+            yield Problem(f"the adapter {agent.adapter} has no {key}; {' or '.join(sorted(adapters))} has", place / key)
+    needed = _NEEDED.get(agent.adapter)
+    if needed and not getattr(agent, needed):
+        yield Problem(f"the adapter {agent.adapter} needs the key {needed}", place)
+    if agent.adapter == "http" and not agent.url:
+        yield Problem("the adapter http needs the key url", place)
+    for key, url in (("url", agent.url), ("model_url", agent.model_url)):
+        if url and (why := url_refusal(url)):
+            yield Problem(why, place / key)
+    yield from _lint_variables(agent, place)
+
+
+def _lint_variables(agent: Agent, place: Place) -> Iterator[Problem]:
+    for index, name in enumerate(agent.secret):
+        if not _VARIABLE.fullmatch(name):
+            yield Problem(f'"{name}" is no name of a variable', place / "secret" / index)
+    if agent.auth is not None and not _VARIABLE.fullmatch(agent.auth):
+        yield Problem(f'"{agent.auth}" is no name of a variable', place / "auth")
+
+
+def url_refusal(url: str) -> str | None:
+    """Why a text is no URL that the lab could call, or None."""
+    if _URL.fullmatch(url):
+        return None
+    return f'"{url}" is no URL; expected one such as http://agent:8080/v1'
+
+
+def _pattern_refusal(files: SuiteFiles, pattern: str) -> str | None:
+    if not pattern or pattern.startswith("/") or ".." in pattern.split("/"):
+        return f'"{pattern}" leads outside the suite'
+    try:
+        found = next(files.folder.root.glob(pattern), None)
+    except (ValueError, NotImplementedError) as error:
+        return f'"{pattern}" is no glob: {error}'
+    return None if found else f'"{pattern}" matches no file of the suite'
+
+
+def _named_refusal(files: SuiteFiles, name: str) -> str | None:
+    why = files.folder.refusal(name, folder=(files.folder.root / name).is_dir())
+    if why is None and files.is_withheld(name):
+        return f'"{name}" is not in the agent\'s view of the suite: no agent reads the expectations'
+    return why

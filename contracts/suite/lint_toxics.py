@@ -1,0 +1,69 @@
+"""The rules of network faults: what toxiproxy itself takes without a word, or draws by a seed that it ignores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from contracts.suite.fault import Toxic
+from contracts.suite.problems import Place, Problem, unknown_name
+from contracts.suite.wording import describe
+
+_DAY = 86_400_000
+_MOST = 2**31 - 1
+
+
+class _Attribute(NamedTuple):
+    """The whole numbers that an attribute may be; toxiproxy takes 0 for one that is absent."""
+
+    least: int
+    most: int
+    is_needed: bool = False
+
+
+_NEVER = _Attribute(0, 0)
+"""Draws at random, and toxiproxy ignores the seed that it is given: nobody could repeat the run."""
+_ATTRIBUTES: dict[str, dict[str, _Attribute]] = {
+    "latency": {"latency": _Attribute(1, _DAY, is_needed=True), "jitter": _NEVER},
+    "bandwidth": {"rate": _Attribute(1, _MOST, is_needed=True)},
+    "slow_close": {"delay": _Attribute(1, _DAY, is_needed=True)},
+    "timeout": {"timeout": _Attribute(0, _DAY)},
+    "reset_peer": {"timeout": _Attribute(0, _DAY)},
+    "slicer": {
+        "average_size": _Attribute(1, _MOST, is_needed=True),
+        "delay": _Attribute(0, _MOST),
+        "size_variation": _NEVER,
+    },
+    "limit_data": {"bytes": _Attribute(0, _MOST, is_needed=True)},
+}
+
+
+def lint_toxic(toxic: Toxic, place: Place) -> Iterator[Problem]:
+    """Everything that is wrong with one toxic."""
+    if toxic.toxicity != 1:
+        yield Problem(_random("toxicity", 1, toxic.toxicity), place / "toxicity")
+    known = _ATTRIBUTES[toxic.type]
+    for name, value in toxic.attributes.items():
+        if why := _refusal(toxic.type, name, value):
+            yield Problem(why, place / "attributes" / name)
+    if toxic.attributes.keys() - known.keys():
+        return  # the one that is missing is most likely the one that was misspelt
+    for name, attribute in known.items():
+        if attribute.is_needed and name not in toxic.attributes:
+            at = place / "attributes" if "attributes" in toxic.model_fields_set else place
+            yield Problem(f"a toxic of the type {toxic.type} needs the attribute {name}", at)
+
+
+def _refusal(kind: str, name: str, value: int) -> str | None:
+    attribute = _ATTRIBUTES[kind].get(name)
+    if attribute is None:
+        return unknown_name(f"attribute of the type {kind}", name, _ATTRIBUTES[kind])
+    if attribute.least <= value <= attribute.most:
+        return None
+    if attribute is _NEVER:
+        return _random(name, 0, value)
+    return f"expected a whole number from {attribute.least} to {attribute.most}, found {describe(value)}"
+
+
+def _random(name: str, only: int, found: float) -> str:
+    return f"a random toxic (toxiproxy ignores its seed): expected {name} {only} or none, found {describe(found)}"
