@@ -37,7 +37,16 @@ def _checked(model: type[M], place: Place, value: Json, text: str) -> tuple[M | 
         if first["type"] == "json_invalid":
             why = not_json(str(first["ctx"]["error"]))
             return None, [Problem(why, place)] if why else []
-        return None, list(problems_of(error, model=model, place=place, value=value))
+        problems = problems_of(error, model=model, place=place, value=value)
+        return None, [one for one in problems if not (one.place and _was_refused(one.place))]
+
+
+def _was_refused(place: Place) -> bool:
+    """True for a number that reading has already refused: of no other use, and worth one problem."""
+    value = place.document.value
+    for part in place.path:
+        value = value[part]
+    return isinstance(value, UnfitNumber)
 
 
 def _stand_in(value: object) -> float:

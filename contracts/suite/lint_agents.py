@@ -76,12 +76,12 @@ def url_refusal(url: str) -> str | None:
 
 
 def _pattern_refusal(files: SuiteFiles, pattern: str) -> str | None:
-    if not pattern or pattern.startswith("/") or ".." in pattern.split("/"):
+    parts = [part for part in pattern.split("/") if part not in {"", "."}]
+    if pattern.startswith("/") or ".." in parts:
         return f'"{pattern}" leads outside the suite'
-    try:
-        found = next(files.folder.root.glob(pattern), None)
-    except (ValueError, NotImplementedError) as error:
-        return f'"{pattern}" is no glob: {error}'
+    if not parts or any("**" in part and part != "**" for part in parts):
+        return f'"{pattern}" is no glob; expected one such as agents/*.py, with ** only as a whole segment'
+    found = next(files.folder.root.glob(pattern), None)
     return None if found else f'"{pattern}" matches no file of the suite'
 
 

@@ -112,7 +112,7 @@ def read_json(folder: SuiteFolder, relative: str) -> tuple[Document, list[Proble
         line = f"line {error.lineno}, column {error.colno}"
         raise UnreadableError(Problem(f"no valid JSON: {error.msg}", file=file, line=line)) from error
     except RecursionError as error:
-        raise UnreadableError(Problem("nested too deeply", file=file)) from error
+        raise _too_deep(file) from error
     document = Document(file=file, text=text, value=value)
     problems: list[Problem] = []
     if parser.repeats_keys:
@@ -136,9 +136,13 @@ def read_toml(folder: SuiteFolder, relative: str) -> tuple[Document, list[Proble
             Problem(f"no valid TOML: {what or where}", file=file, line=where if what else None)
         ) from error
     except RecursionError as error:
-        raise UnreadableError(Problem("nested too deeply", file=file)) from error
+        raise _too_deep(file) from error
     document = Document(file=file, text=text, value=value, is_toml=True)
     return document, list(unfit_numbers(document))
+
+
+def _too_deep(file: str) -> UnreadableError:
+    return UnreadableError(Problem("nested too deeply", file=file))
 
 
 def unfit_numbers(document: Document) -> Iterator[Problem]:

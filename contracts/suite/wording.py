@@ -17,7 +17,6 @@ from contracts.suite.problems import Place, Problem, nearest
 _EXPECTED_TYPES = {
     "string_type": "text",
     "int_type": "a whole number",
-    "int_parsing_size": "a smaller whole number",
     "float_type": "a number",
     "bool_type": "true or false",
     "tuple_type": "a list",
@@ -49,6 +48,7 @@ _SIZES = {
 def problems_of(error: ValidationError, *, model: type[BaseModel], place: Place, value: Json) -> Iterator[Problem]:
     """One problem for each wrong key or value; `value` is what stands at `place` and was checked against `model`."""
     located = [(detail, _path_in(value, detail["loc"])) for detail in error.errors(include_url=False)]
+    located = list(_without_misspelt(located, model))
     for path, details in _by_value(located):
         here = place
         for part in path:
@@ -104,6 +104,19 @@ def _by_value(located: list[tuple[ErrorDetails, Path]]) -> Iterator[tuple[Path, 
         yield path, others if others or has_deeper else branches
 
 
+def _without_misspelt(
+    located: list[tuple[ErrorDetails, Path]], model: type[BaseModel]
+) -> Iterator[tuple[ErrorDetails, Path]]:
+    """The errors but for keys that are missing only because the unknown key beside them is a misspelt one."""
+    misspelt: set[Path] = set()
+    for detail, path in located:
+        if detail["type"] == "extra_forbidden" and (record := _model_at(model, path[:-1])):
+            misspelt.add((*path[:-1], nearest(str(path[-1]), _keys(record)) or ""))
+    for detail, path in located:
+        if detail["type"] != "missing" or (*path, detail["loc"][-1]) not in misspelt:
+            yield detail, path
+
+
 def _is_branch(detail: ErrorDetails, path: Path) -> bool:
     """True for `this is not what the branch of the union takes`."""
     return len(detail["loc"]) > len(path) and detail["type"] in _EXPECTED_TYPES
@@ -145,7 +158,8 @@ def _expected(kind: str, context: Mapping[str, Any], message: str) -> str:
     if kind == "string_pattern_mismatch":
         return _EXPECTED_PATTERNS.get(context["pattern"], f"text that matches {context['pattern']}")
     if kind in _BOUNDS:
-        return f"{_BOUNDS[kind]} {context[next(iter(context))]:g}"
+        bound = context[next(iter(context))]
+        return f"{_BOUNDS[kind]} {int(bound) if bound == int(bound) else bound}"
     if kind in _SIZES:
         return _SIZES[kind].format(**context)
     return message.removeprefix("Input should be ")

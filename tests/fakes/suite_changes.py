@@ -25,6 +25,11 @@ def case(**keys: Any) -> Change:
     return lambda folder: folder.cases[0].update(keys)
 
 
+def misspelt(key: str, written: str) -> Change:
+    """A key of the first case, written in another way."""
+    return lambda folder: folder.cases[0].update({written: folder.cases[0].pop(key)})
+
+
 def second_case(**keys: Any) -> Change:
     """A second case."""
     return lambda folder: folder.cases.append({**CASE, "id": "second", **keys})
@@ -80,8 +85,43 @@ def below(lines: str) -> Change:
     return lambda folder: setattr(folder, "settings", folder.settings + "\n" + lines + "\n")
 
 
+def response_fault(*faults: dict[str, Any]) -> Change:
+    """The first case's response faults; those without a route are on the first one."""
+    return case(faults={"responses": [{"route": "read-order", **fault} for fault in faults]})
+
+
+def toxic(**keys: Any) -> Change:
+    """The first case's only network fault."""
+    return case(faults={"network": [keys]})
+
+
+def both(*changes: Change) -> Change:
+    """All of the changes, in order."""
+
+    def change(folder: SuiteFolder) -> None:
+        for one in changes:
+            one(folder)
+
+    return change
+
+
+def file(name: str, text: str) -> Change:
+    """A file as it is."""
+    return lambda folder: folder.texts.update({name: text})
+
+
+def content(name: str, data: bytes) -> Change:
+    """A file that is no text."""
+    return lambda folder: folder.contents.update({name: data})
+
+
+def link(name: str, target: str) -> Change:
+    """A link in place of what is there."""
+    return lambda folder: folder.links.update({name: target})
+
+
 BrokenRule = tuple[str, Change, str, str]
-"""What is wrong, the change, and a part of place and text of the one problem."""
+"""What is wrong, the change, and the place (file, pointer, line) and a part of the text of the one problem."""
 NO_TOOL = 'unknown tool "lookup_ordr"; did you mean "lookup_order"?'
 NO_PARAM = 'unknown parameter of the path "order"; did you mean "order_id"?'
 AGENT = "[agents.extra]\n"

@@ -64,7 +64,11 @@ class SuiteFolder:
     state: Any = field(default_factory=lambda: {"orders": {"a-1": {"amount": 5}}})
     rules: list[Any] = field(default_factory=lambda: [copy.deepcopy(RULE)])
     texts: dict[str, str] = field(default_factory=dict)
-    """Files by path, written last and as they are."""
+    """Files by path, written after the others and as they are."""
+    contents: dict[str, bytes] = field(default_factory=dict)
+    """Files that are no text."""
+    links: dict[str, str] = field(default_factory=dict)
+    """Links by path, each to its target; they take the place of what is there."""
 
     def write(self) -> Path:
         """Every file of the suite; returns its folder."""
@@ -83,6 +87,11 @@ class SuiteFolder:
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8", errors="surrogatepass")
+        for name, content in self.contents.items():
+            (self.root / name).write_bytes(content)
+        for name, target in self.links.items():
+            (self.root / name).unlink(missing_ok=True)
+            (self.root / name).symlink_to(target)
         return self.root
 
 

@@ -20,6 +20,14 @@ def problems(folder: SuiteFolder) -> list[str]:
     return [str(found) for found in caught.value.found]
 
 
+def assert_exact_problem(root: Path, change: Change, *, place: str, words: str) -> None:
+    """The change to a right suite is one problem, at exactly this place below the suite and with that in its text."""
+    folder = SuiteFolder(root / "desk")
+    change(folder)
+    found = [one.partition(": ") for one in problems(folder)]
+    assert [(where, words in text) for where, _, text in found] == [(f"desk/{place}", True)], found
+
+
 def assert_only_problem(root: Path, change: Change, *, where: str, words: str) -> None:
     """The change to a right suite is one problem, with this in its place and that in its text."""
     folder = SuiteFolder(root / "desk")

@@ -12,15 +12,24 @@ from tests.fakes.suite_changes import (
     Change,
     assertion,
     below,
+    both,
     case,
     effect,
+    file,
+    response,
+    response_fault,
     route,
     rule,
     second_route,
     tool,
     top,
+    toxic,
 )
 from tests.fakes.suite_folder import SuiteFolder
+
+PROFILE = below('[jobs.a]\nprofiles = ["mine"]')
+WITH_AND_WITHOUT_BODY = route(responses=[{"text": "ab"}, {"status": 204}])
+CUT_ONCE = {"kind": "truncated", "times": 1, "value": 1}
 
 ALLOWED: list[tuple[str, Change]] = [
     ("other assertion spelling", assertion("Not_Contains", "x")),
@@ -34,10 +43,26 @@ ALLOWED: list[tuple[str, Change]] = [
     ("a real timezone", top('timezone = "Europe/Berlin"')),
     ("an unbound tool", tool(http=None)),
     ("an agent of a later version", below(AGENT + 'adapter = "http"\nurl = "http://agent:1"')),
+    ("a rare method", second_route(method="PROPFIND")),
+    ("a JSON match for GET", second_route(match={"json": {"a": 1}})),
+    ("a dollar key of another system", response(json={"a": {"$date": "2026-09-01"}, "b": {"$ref": "#/a"}})),
+    ("a move to a sibling", effect(**{"op": "move", "from": "/a", "path": "/ab"})),
+    ("a profile that a Compose file may declare", both(top('compose_files = ["c.yaml"]'), file("c.yaml", ""), PROFILE)),
+    ("faults one after the other", response_fault({"kind": "status", "times": 2}, {"kind": "empty", "skip": 2})),
+    ("a cut of a body that depends on the state", response_fault({"kind": "truncated", "value": 5000})),
+    ("a cut of the first answer, which alone has a body", both(WITH_AND_WITHOUT_BODY, response_fault(CUT_ONCE))),
     (
-        "random toxics, relevance, setup, image",
+        "a cut of the first answer, after a planned failure",
+        both(WITH_AND_WITHOUT_BODY, response_fault({"kind": "status", "times": 1}, {**CUT_ONCE, "skip": 1})),
+    ),
+    ("no answer to HEAD", both(route(method="HEAD"), response_fault({"kind": "empty"}))),
+    ("a toxic that waits for ever", toxic(type="timeout")),
+    ("a toxic that is always there", toxic(type="reset_peer", toxicity=1, stream="upstream", target="model")),
+    ("a toxic without chance", toxic(type="latency", attributes={"latency": 5, "jitter": 0})),
+    ("slices", toxic(type="slicer", attributes={"average_size": 5, "delay": 0, "size_variation": 0})),
+    (
+        "relevance, setup, image",
         case(
-            faults={"network": [{"type": "latency", "attributes": {"latency": 5}}]},
             setup="true",
             image="alpine",
             expect={"relevance": ["is polite"]},

@@ -8,60 +8,171 @@ import pytest
 
 from tests.fakes.suite_changes import NO_TOOL, BrokenRule, Change, rule, tool
 from tests.fakes.suite_folder import TOOL
-from tests.fakes.suite_problems import assert_only_problem
+from tests.fakes.suite_problems import assert_exact_problem
 
 TOOLS_AND_MODELS: list[BrokenRule] = [
     (
         "a tool that is there twice",
         lambda folder: folder.tools.append({**TOOL, "http": None}),
-        "tools.json /tools/1/function/name",
+        "tools.json /tools/1/function/name (line 24)",
         "is there twice",
     ),
-    ("a tool name with a dot", tool(function={"name": "look.up"}), "/tools/0/function/name", "is no tool name"),
+    (
+        "a tool name with a dot",
+        tool(function={"name": "look.up"}),
+        "tools.json /tools/0/function/name (line 6)",
+        "is no tool name",
+    ),
     (
         "parameters that are no object",
         tool(function={"parameters": {"type": "array"}}, http=None),
-        "/tools/0/function/parameters",
+        "tools.json /tools/0/function/parameters (line 7)",
         '"type": "object"',
     ),
     (
         "a path parameter that the tool has not",
         tool(http={"method": "GET", "path": "/orders/{order}"}),
-        "/tools/0/http/path",
+        "tools.json /tools/0/http/path (line 18)",
         'unknown parameter of the tool "order"; did you mean "order_id"?',
     ),
     (
         "two tools for the same requests",
         lambda folder: folder.tools.append({**TOOL, "function": {**TOOL["function"], "name": "second"}}),  # type: ignore[dict-item]
-        "tools.json /tools/1/http",
+        "tools.json /tools/1/http (line 34)",
         'bound to the same requests as "lookup_order"',
     ),
-    ("no rule", lambda folder: folder.rules.clear(), "models/support.json /rules", "at least 1 items"),
-    ("a reply that says nothing", rule(reply={"usage": {}}), "models/support.json /rules/0/reply", "says nothing"),
-    ("an error with text", rule(reply={"text": "a", "error": {"status": 500}}), "/rules/0/reply", "has no text"),
-    ("an error that is none", rule(reply={"error": {"status": 200}}), "/rules/0/reply/error/status", "at least 400"),
+    (
+        "tools that differ by case",
+        lambda folder: folder.tools.append({"type": "function", "function": {"name": "Lookup_Order"}}),
+        "tools.json /tools/1/function/name (line 24)",
+        "only by case or Unicode form",
+    ),
+    (
+        "a tool that is no function",
+        tool(type="tool"),
+        "tools.json /tools/0/type (line 4)",
+        'expected "function", found the text "tool"',
+    ),
+    (
+        "a tool with an empty name",
+        tool(function={"name": ""}),
+        "tools.json /tools/0/function/name (line 6)",
+        "expected at least 1 characters",
+    ),
+    (
+        "parameters without type",
+        tool(function={"parameters": {"properties": {}}}, http=None),
+        "tools.json /tools/0/function/parameters (line 7)",
+        "found none",
+    ),
+    (
+        "parameters that are a list",
+        tool(function={"parameters": {"type": "object", "properties": []}}, http=None),
+        "tools.json /tools/0/function/parameters/properties (line 9)",
+        "expected an object, found a list",
+    ),
+    (
+        "needed parameters that are a text",
+        tool(function={"parameters": {"type": "object", "required": "a"}}, http=None),
+        "tools.json /tools/0/function/parameters/required (line 9)",
+        'expected a list of names, found the text "a"',
+    ),
+    (
+        "a needed parameter that the tool has not",
+        tool(function={"parameters": {**TOOL["function"]["parameters"], "required": ["order"]}}),  # type: ignore[index]
+        "tools.json /tools/0/function/parameters/required/0 (line 15)",
+        'unknown parameter of the tool "order"; did you mean "order_id"?',
+    ),
+    (
+        "parameters that are no JSON Schema",
+        tool(function={"parameters": {"type": "object", "properties": {"a": {"type": "txt"}}}}, http=None),
+        "tools.json /tools/0/function/parameters (line 7)",
+        "no valid JSON Schema: /properties/a/type",
+    ),
+    (
+        "a binding with an unknown method",
+        tool(http={"method": "GTE", "path": "/a"}),
+        "tools.json /tools/0/http/method (line 17)",
+        'did you mean "GET"?',
+    ),
+    (
+        "a binding to the lab's own path",
+        tool(http={"method": "POST", "path": "/mcp"}),
+        "tools.json /tools/0/http/path (line 18)",
+        "the fixture API itself",
+    ),
+    (
+        "a binding without path",
+        tool(http={"method": "GET"}),
+        "tools.json /tools/0/http (line 16)",
+        'the key "path" is missing',
+    ),
+    ("no rule", lambda folder: folder.rules.clear(), "models/support.json /rules (line 2)", "at least 1 items"),
+    (
+        "a reply that says nothing",
+        rule(reply={"usage": {}}),
+        "models/support.json /rules/0/reply (line 5)",
+        "says nothing",
+    ),
+    (
+        "an error with text",
+        rule(reply={"text": "a", "error": {"status": 500}}),
+        "models/support.json /rules/0/reply (line 5)",
+        "has no text",
+    ),
+    (
+        "an error that is none",
+        rule(reply={"error": {"status": 200}}),
+        "models/support.json /rules/0/reply/error/status (line 7)",
+        "at least 400",
+    ),
     (
         "an error's bad header",
         rule(reply={"error": {"status": 500, "headers": {"a": "\n"}}}),
-        "/headers/a",
+        "models/support.json /rules/0/reply/error/headers/a (line 9)",
         "cannot carry",
     ),
-    ("a bad regex in a rule", rule({"text": "["}), "/rules/0/when/text", "no valid regular expression"),
-    ("an unknown case in a rule", rule({"case": "greet"}), "/rules/0/when/case", 'did you mean "greets"?'),
-    ("an unknown prompt in a rule", rule({"prompt": "polit"}), "/rules/0/when/prompt", 'did you mean "polite"?'),
-    ("an unknown last tool", rule({"lastTool": "refund"}), "/rules/0/when/lastTool", "known: lookup_order"),
-    ("a typo of a called tool", rule(reply={"toolCalls": [{"name": "lookup_ordr"}]}), "/toolCalls/0/name", NO_TOOL),
+    (
+        "a bad regex in a rule",
+        rule({"text": "["}),
+        "models/support.json /rules/0/when/text (line 5)",
+        "no valid regular expression",
+    ),
+    (
+        "an unknown case in a rule",
+        rule({"case": "greet"}),
+        "models/support.json /rules/0/when/case (line 5)",
+        'did you mean "greets"?',
+    ),
+    (
+        "an unknown prompt in a rule",
+        rule({"prompt": "polit"}),
+        "models/support.json /rules/0/when/prompt (line 5)",
+        'did you mean "polite"?',
+    ),
+    (
+        "an unknown last tool",
+        rule({"lastTool": "refund"}),
+        "models/support.json /rules/0/when/lastTool (line 5)",
+        "known: lookup_order",
+    ),
+    (
+        "a typo of a called tool",
+        rule(reply={"toolCalls": [{"name": "lookup_ordr"}]}),
+        "models/support.json /rules/0/reply/toolCalls/0/name (line 8)",
+        NO_TOOL,
+    ),
     (
         "an unknown key of a rule",
         rule({"lasttool": "lookup_order"}),
-        "/rules/0/when/lasttool",
+        "models/support.json /rules/0/when/lasttool (line 5)",
         'did you mean "lastTool"?',
     ),
 ]
 
 
 @pytest.mark.parametrize(
-    ("change", "where", "words"), [pytest.param(*rest, id=name) for name, *rest in TOOLS_AND_MODELS]
+    ("change", "place", "words"), [pytest.param(*rest, id=name) for name, *rest in TOOLS_AND_MODELS]
 )
-def test_a_broken_rule_is_the_only_problem_and_is_named(tmp_path: Path, change: Change, where: str, words: str) -> None:
-    assert_only_problem(tmp_path, change, where=where, words=words)
+def test_a_broken_rule_is_the_only_problem_and_is_named(tmp_path: Path, change: Change, place: str, words: str) -> None:
+    assert_exact_problem(tmp_path, change, place=place, words=words)
