@@ -12,9 +12,15 @@ from jsonschema import Draft202012Validator
 
 from contracts.suite.loading import load_suite
 from scripts.generate_schemas import TARGET, schema_texts
+from scripts.trivial_suite import write_trivial_suite
+from tests.fakes.control_suites import CASES, CHAT_CASES, write_controls
+from tests.fakes.suite_changes import Change
+from tests.fakes.suite_folder import SuiteFolder
+from tests.unit.test_suite_lint_allowed import ALLOWED
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "fixtures"
+RIGHT: tuple[str, Change] = ("a suite as it is", lambda _folder: None)
 KINDS = {
     "suite": ["suite.toml"],
     "cases": ["cases.json"],
@@ -55,6 +61,48 @@ def test_each_is_a_draft_2020_12_schema_with_title_and_description_and_no_id(kin
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in KINDS.items() for name in names])
 def test_the_sample_suite_is_valid(kind: str, name: str) -> None:
     assert [error.message for error in validator(kind).iter_errors(written(name))] == []
+
+
+@pytest.mark.parametrize("change", [pytest.param(change, id=name) for name, change in [*ALLOWED, RIGHT]])
+def test_every_right_suite_of_the_lint_tests_is_valid_for_an_editor_too(tmp_path: Path, change: Change) -> None:
+    folder = SuiteFolder(tmp_path / "desk")
+    change(folder)
+    assert_valid_files(folder.write())
+
+
+def test_the_suites_of_controls_and_benches_are_valid_for_an_editor_too(tmp_path: Path) -> None:
+    assert_valid_files(write_controls(tmp_path / "controls", [*CASES, *CHAT_CASES]))
+    assert_valid_files(write_trivial_suite(tmp_path / "trivial", cases=2))
+
+
+def assert_valid_files(root: Path) -> None:
+    for path in [*root.glob("*.toml"), *root.glob("*.json"), *root.glob("models/*.json")]:
+        kind = "model" if path.parent.name == "models" else path.stem
+        text = path.read_text()
+        value = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+        errors = [] if kind == "state" else list(validator(kind).iter_errors(value))
+        assert [error.message for error in errors] == [], path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_object_of_a_record_takes_an_unknown_key(kind: str) -> None:
+    whole = schema(kind)
+    objects = {"the file": whole, **whole.get("$defs", {})}
+    assert [name for name, one in objects.items() if one["type"] == "object" and one["additionalProperties"]] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_editor_is_told_of_an_unknown_key(kind: str) -> None:
+    value = {**written(KINDS[kind][0]), "zzzz": 1}
+    assert [error.validator for error in validator(kind).iter_errors(value)] == ["additionalProperties"]
+
+
+def test_the_readme_leads_to_the_schemas_and_to_their_use() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert "(contracts/schemas/)" in readme
+    assert "(docs/lint.md#in-an-editor)" in readme
+    page = (ROOT / "docs" / "lint.md").read_text()
+    assert [name for name in schema_texts() if f"./contracts/schemas/{name}" not in page] == []
 
 
 def test_the_sample_suite_loads() -> None:
