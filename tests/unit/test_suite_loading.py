@@ -212,6 +212,20 @@ print({{"jsonschema", "re2", "difflib"}} & set(sys.modules))
     assert done.stdout == "set()\n"
 
 
+def test_tools_with_plain_schemas_cost_no_import_of_a_validator() -> None:
+    program = f"""
+import sys
+from pathlib import Path
+from contracts.suite.loading import load_suite
+load_suite(Path({str(SAMPLE)!r}))
+print("jsonschema" in sys.modules)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=SAMPLE.parent, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
+
+
 def test_a_case_is_found_by_its_id(folder: SuiteFolder) -> None:
     suite = load_suite(folder.write())
     assert suite.case("greets").id == "greets"
