@@ -9,8 +9,9 @@ from contracts.control import AttemptClosed, AttemptOpening
 from contracts.journal import Via
 from contracts.record import Json
 from fixture_api import problems
-from fixture_api.answers import Answer, without_body
+from fixture_api.answers import Answer, allowed, without_body
 from fixture_api.effects import EffectError, apply_effects
+from fixture_api.faults import Faults
 from fixture_api.journal import Decision, Served, records, served
 from fixture_api.locations import Location
 from fixture_api.request import WorldRequest
@@ -46,6 +47,7 @@ class Attempt:
         self._model = model
         self._state: Json = case.state
         self._turns: dict[CompiledRoute, int] = {}
+        self._faults = Faults(case.faults) if opening.faults and case.faults else None
         self._served: list[Served] = []
         self._tool_requests = 0
         self._model_requests = 0
@@ -118,15 +120,24 @@ class Attempt:
     def _decide_world(self, location: Location, request: WorldRequest) -> Decision:
         found = self._find(location, request)
         if found is not None:
-            return self._serve(found, request, is_head_of_get=False)
+            return self._serve(found, request)
         if request.target.method == "HEAD":
             of_get = self._case.routes.fitting("GET", request.target.segments)
             found = self._find(location._replace(target=request.target._replace(method="GET"), routes=of_get), request)
             if found is not None:
-                return self._serve(found, request, is_head_of_get=True)
+                return self._answer(found, request, is_head_of_get=True)
+        if request.target.method == "OPTIONS" and (methods := self._methods_at(request)):
+            return Decision(allowed(methods))
         own = self._case.own_routes.routes if self._case.own_routes else ()
         unmatched, answer = explain(request, [*own, *self._case.routes.routes])
         return Decision(answer, unmatched=unmatched)
+
+    def _methods_at(self, request: WorldRequest) -> set[str]:
+        of_the_lab = dict.fromkeys(self._case.pages, "GET") | {MCP_PATH: "POST"}
+        if self._model is not None:
+            of_the_lab |= {path: method for method, path in _MODEL_REQUESTS}
+        own = of_the_lab.get(request.target.path)
+        return self._case.methods_at(request.target.segments) | ({own} if own else set())
 
     def _find(self, location: Location, request: WorldRequest) -> FoundRoute | None:
         if self._case.own_routes is not None:
@@ -136,7 +147,18 @@ class Attempt:
                 return found
         return first_holding(location.routes, request)
 
-    def _serve(self, found: FoundRoute, request: WorldRequest, *, is_head_of_get: bool) -> Decision:
+    def _serve(self, found: FoundRoute, request: WorldRequest) -> Decision:
+        """The route's answer, or the fault that is planned for it."""
+        if self._faults is None:
+            return self._answer(found, request, is_head_of_get=False)
+        fault = self._faults.due(found.route.route_id)
+        decision = (fault and fault.instead) or self._answer(found, request, is_head_of_get=False)
+        if decision.route is None:  # not this route's after all
+            return decision
+        self._faults.count(decision.route)
+        return fault.spoil(decision) if fault and not fault.instead else decision
+
+    def _answer(self, found: FoundRoute, request: WorldRequest, *, is_head_of_get: bool) -> Decision:
         """The route's answer; a route without a response of its own for HEAD answers it as GET, but nothing moves."""
         route = found.route
         turn = self._turns.get(route, 0)
