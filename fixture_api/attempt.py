@@ -14,9 +14,11 @@ from fixture_api.effects import EffectError, apply_effects
 from fixture_api.faults import Faults
 from fixture_api.journal import Decision, Served, records, served
 from fixture_api.locations import Location
+from fixture_api.model_errors import MODEL_CALL_LIMIT
+from fixture_api.model_rules import Situation
 from fixture_api.request import WorldRequest
 from fixture_api.routing import CompiledRoute, FoundRoute, first_holding
-from fixture_api.scripted_model import COMPLETIONS_PATH, MODELS_PATH, ScriptedModel, Situation
+from fixture_api.scripted_model import ScriptedModel, is_for_model, method_at
 from fixture_api.templates import Context, MissingReferenceError
 from fixture_api.tool_calls import BoundCall
 from fixture_api.unmatched import explain, explain_missing
@@ -59,7 +61,7 @@ class Attempt:
     def decide(self, location: Location, request: WorldRequest) -> Decision:
         """The answer to a request; state, counters and journal are as after it."""
         path = request.target.path
-        if self._model is not None and (request.target.method, path) in _MODEL_REQUESTS:
+        if self._model is not None and is_for_model(request.target):
             return self._decide_model(request, self._model)
         if path == MCP_PATH:
             return Decision(problems.NO_MCP_YET)
@@ -95,11 +97,11 @@ class Attempt:
         most = self.opening.model_call_limit
         self._model_requests += 1
         if most is not None and self._model_requests > most:
-            return self._refuse("model_calls", request, problems.MODEL_CALL_LIMIT, None)
+            return self._refuse("model_calls", request, MODEL_CALL_LIMIT, None)
         situation = Situation(case=self.opening.case, prompt=self.opening.prompt, last_status=self._last_status)
-        said = model.models() if request.target.path == MODELS_PATH else model.complete(request.body, situation)
+        said = model.answer(request, situation)
         self._model_error = self._model_error or said.error
-        decision = Decision(said.answer, said.route)
+        decision = Decision(said.answer, said.route, ending=said.ending)
         self._served.append(served(request, decision, call=None, via=Via.MODEL))
         return decision
 
@@ -134,9 +136,8 @@ class Attempt:
 
     def _methods_at(self, request: WorldRequest) -> set[str]:
         of_the_lab = dict.fromkeys(self._case.pages, "GET") | {MCP_PATH: "POST"}
-        if self._model is not None:
-            of_the_lab |= {path: method for method, path in _MODEL_REQUESTS}
-        own = of_the_lab.get(request.target.path)
+        path = request.target.path
+        own = of_the_lab.get(path) or (method_at(path) if self._model is not None else None)
         return self._case.methods_at(request.target.segments) | ({own} if own else set())
 
     def _find(self, location: Location, request: WorldRequest) -> FoundRoute | None:
@@ -193,4 +194,3 @@ class Attempt:
 
 
 _READING = ("GET", "HEAD")
-_MODEL_REQUESTS = frozenset({("POST", COMPLETIONS_PATH), ("GET", MODELS_PATH)})

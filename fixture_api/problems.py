@@ -46,9 +46,6 @@ HEADERS_TOO_LARGE = problem(
 TOOL_CALL_LIMIT = problem(
     HTTPStatus.TOO_MANY_REQUESTS, "Tool call limit", "The attempt has made all the tool calls that its limit allows."
 )
-MODEL_CALL_LIMIT = problem(
-    HTTPStatus.TOO_MANY_REQUESTS, "Model call limit", "The attempt has made all the model calls that its limit allows."
-)
 NO_MCP_YET = problem(
     HTTPStatus.NOT_IMPLEMENTED, "Not built yet", "/mcp: the Model Context Protocol is not served by this version."
 )
