@@ -8,8 +8,7 @@ the earlier asks for no more when both are the same, or when both are plain word
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 from contracts.suite.scripted_model import Rule, When
@@ -21,16 +20,13 @@ _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
 
 def never_reached(rules: Sequence[Rule]) -> Iterator[tuple[int, int]]:
     """The places of the rules that can never answer, each with that of the first earlier rule that answers instead."""
-    earlier: dict[_Key, list[tuple[int, str | None]]] = defaultdict(list)
+    earlier: dict[_Key, dict[str | None, int]] = {}
     for index, rule in enumerate(rules):
         key, text = _key(rule.when), rule.when.text
         no_more = product(*(dict.fromkeys((part, None)) for part in key))
-        first = min(
-            (place for weaker in no_more for place, other in earlier.get(weaker, ()) if _takes(other, text)),
-            default=None,
-        )
+        first = min((place for weaker in no_more for place in _takers(earlier.get(weaker, {}), text)), default=None)
         if first is None:
-            earlier[key].append((index, text))
+            earlier.setdefault(key, {})[text] = index
         else:
             yield index, first  # what it would take goes to that one too, so it need not be looked at again
 
@@ -39,8 +35,8 @@ def _key(when: When) -> _Key:
     return (when.case, when.prompt, when.turn, when.last_tool, when.last_status)
 
 
-def _takes(earlier: str | None, later: str | None) -> bool:
-    """True when each text in which the later expression is found has the earlier one too."""
-    if earlier is None or earlier == later:
-        return True
-    return later is not None and earlier in later and not _SPECIAL.search(earlier) and not _SPECIAL.search(later)
+def _takers(earlier: Mapping[str | None, int], text: str | None) -> Iterator[int]:
+    """The places of the expressions that are found in each text in which the later one is."""
+    yield from (earlier[other] for other in (None, text) if other in earlier)
+    if text is not None and not _SPECIAL.search(text):
+        yield from (place for other, place in earlier.items() if other and other in text and not _SPECIAL.search(other))
