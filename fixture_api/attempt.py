@@ -24,8 +24,6 @@ from fixture_api.tool_calls import BoundCall
 from fixture_api.unmatched import explain, explain_missing
 from fixture_api.world import CaseWorld
 
-MCP_PATH = "/mcp"
-
 Limit = Literal["tool_calls", "model_calls"]
 
 
@@ -58,13 +56,11 @@ class Attempt:
         self._suite_error: str | None = None
         self._model_error: str | None = None
 
-    def decide(self, location: Location, request: WorldRequest) -> Decision:
+    def decide(self, location: Location, request: WorldRequest, *, via: Via = Via.HTTP) -> Decision:
         """The answer to a request; state, counters and journal are as after it."""
         path = request.target.path
         if self._model is not None and is_for_model(request.target):
             return self._decide_model(request, self._model)
-        if path == MCP_PATH:
-            return Decision(problems.NO_MCP_YET)
         page = self._case.pages.get(path)
         if page is not None and request.target.method in _READING and self._find(location, request) is None:
             return Decision(page)  # not journaled: it tells of the lab, and nothing of the agent
@@ -72,13 +68,13 @@ class Attempt:
         most = self.opening.tool_call_limit
         self._tool_requests += 1
         if most is not None and self._tool_requests > most:
-            return self._refuse("tool_calls", request, problems.TOOL_CALL_LIMIT, call)
+            return self._refuse("tool_calls", request, problems.TOOL_CALL_LIMIT, call, via=via)
         decision = self._decide_world(location, request)
         if request.target.method == "HEAD":
             decision = decision._replace(answer=without_body(decision.answer))
         if call is not None:
             self._last_status = decision.answer.head.status
-        self._served.append(served(request, decision, call=call, via=Via.HTTP))
+        self._served.append(served(request, decision, call=call, via=via))
         return decision
 
     def close(self) -> AttemptClosed:
@@ -97,7 +93,7 @@ class Attempt:
         most = self.opening.model_call_limit
         self._model_requests += 1
         if most is not None and self._model_requests > most:
-            return self._refuse("model_calls", request, MODEL_CALL_LIMIT, None)
+            return self._refuse("model_calls", request, MODEL_CALL_LIMIT, None, via=Via.MODEL)
         situation = Situation(case=self.opening.case, prompt=self.opening.prompt, last_status=self._last_status)
         said = model.answer(request, situation)
         self._model_error = self._model_error or said.error
@@ -105,7 +101,9 @@ class Attempt:
         self._served.append(served(request, decision, call=None, via=Via.MODEL))
         return decision
 
-    def _refuse(self, limit: Limit, request: WorldRequest, answer: Answer, call: BoundCall | None) -> Decision:
+    def _refuse(
+        self, limit: Limit, request: WorldRequest, answer: Answer, call: BoundCall | None, *, via: Via
+    ) -> Decision:
         decision = Decision(answer)
         if limit not in self._refused:
             # The first request over a limit is in the journal and decides the attempt. How many more an agent gets out
@@ -113,7 +111,6 @@ class Attempt:
             self._refused.add(limit)
             self.breached = self.breached or limit
             self.ended.set()
-            via = Via.MODEL if limit == "model_calls" else Via.HTTP
             self._served.append(served(request, decision, call=call, via=via))
         if call is not None:
             self._last_status = answer.status
@@ -135,7 +132,7 @@ class Attempt:
         return Decision(answer, unmatched=unmatched)
 
     def _methods_at(self, request: WorldRequest) -> set[str]:
-        of_the_lab = dict.fromkeys(self._case.pages, "GET") | {MCP_PATH: "POST"}
+        of_the_lab = dict.fromkeys(self._case.pages, "GET")
         path = request.target.path
         own = of_the_lab.get(path) or (method_at(path) if self._model is not None else None)
         return self._case.methods_at(request.target.segments) | ({own} if own else set())

@@ -11,6 +11,7 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.record import Json
 from contracts.suite.case import Case
 from contracts.suite.suite import Suite
+from contracts.suite.tool import Tool
 from fixture_api.answers import Answer, json_bytes, make_answer, make_head
 from fixture_api.clock import FixedClock
 from fixture_api.effects import merge_patch
@@ -60,6 +61,7 @@ class World:
     default_prompt: str | None
     default_model: str | None
     """The default agent's: what a request by hand meets."""
+    tools: tuple[Tool, ...]
     _suite_state: Json
     _routes: RouteTable
     _case_routes: dict[str, RouteTable]
@@ -122,6 +124,7 @@ def compile_world(suite: Suite, clock: FixedClock) -> World:
         models=_present(models),
         default_prompt=agent.prompt if agent else None,
         default_model=agent.model if agent and agent.model in models else None,
+        tools=suite.tools,
         _suite_state=suite.state,
         _routes=routes,
         _case_routes=_present(own),

@@ -63,14 +63,6 @@ def test_closing_ends_the_wait_for_a_breach(tmp_path: Path) -> None:
     assert one.attempt.ended.is_set()
 
 
-def test_mcp_is_refused_and_not_journaled(tmp_path: Path) -> None:
-    one = limited(tmp_path)
-    status, body = one.read("POST", "/mcp", {"jsonrpc": "2.0"})
-    assert status == 501
-    assert "/mcp" in body["detail"]
-    assert one.close().served == ()
-
-
 def test_the_end_of_model_calls_is_told_to_clients_in_their_own_form(tmp_path: Path) -> None:
     status, body = limited(tmp_path, model_call_limit=0).read("POST", "/v1/chat/completions", TALK)
     assert status == 429
