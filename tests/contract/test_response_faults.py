@@ -26,6 +26,8 @@ ROUTES = [
     },
     {"id": "read", "method": "GET", "path": "/checks", "responses": [{"json": {"$state": "/checks"}}]},
 ]
+TOOLS = [{"type": "function", "function": {"name": "check"}, "http": {"method": "POST", "path": "/checks"}}]
+CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "check", "arguments": {}}}
 FAULTS: dict[str, list[dict[str, Any]]] = {
     "once": [{"route": "check", "kind": "status", "value": 503, "times": 1}],
     "status": [{"route": "check", "kind": "status"}],
@@ -46,7 +48,9 @@ FAULTS: dict[str, list[dict[str, Any]]] = {
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FixtureProcess]:
     cases = [{**CASE, "id": name, "faults": {"responses": faults}} for name, faults in FAULTS.items()]
-    folder = SuiteFolder(tmp_path_factory.mktemp("suite"), cases=cases, routes=ROUTES, tools=[], state={"checks": []})
+    folder = SuiteFolder(
+        tmp_path_factory.mktemp("suite"), cases=cases, routes=ROUTES, tools=TOOLS, state={"checks": []}
+    )
     with FixtureProcess(folder.write()) as process:
         yield process
 
@@ -210,3 +214,30 @@ def test_options_says_what_can_be_asked_and_is_no_unmatched_request(api: Fixture
     assert client.ask("OPTIONS", f"{prefix}/nowhere").status == 404
     served = api.close("once")["served"]
     assert [one["unmatched"] is None for one in served] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("case", "is_error", "text"),
+    [
+        ("status", True, '{"error":"Internal Server Error"}'),
+        ("malformed", False, '{"verdict":"allowed","order":"a-1",'),
+        ("half", True, "The tool's answer was cut off"),
+        ("html", False, '{"verdict":"allowed","order":"a-1"}'),
+    ],
+)
+def test_over_mcp_a_tool_meets_the_same_faults(api: FixtureProcess, case: str, is_error: bool, text: str) -> None:
+    prefix = api.open(case, faults=True)
+    answer = api.client().ask("POST", f"{prefix}/mcp", CALL, accept="application/json")
+    result = answer.json()["result"]
+    assert result["isError"] is is_error
+    assert result["content"][0]["text"].startswith(text)
+    (one,) = api.close(case)["served"]
+    assert (one["row"]["via"], one["row"]["fault"]) == ("mcp", f"{FAULTS[case][0]['kind']}#0")
+
+
+def test_over_mcp_a_timeout_is_no_answer_either(api: FixtureProcess) -> None:
+    prefix = api.open("slow", faults=True)
+    with pytest.raises(ConnectionError):
+        api.client().ask("POST", f"{prefix}/mcp", CALL, accept="application/json")
+    (one,) = api.close("slow")["served"]
+    assert (one["row"]["status"], one["row"]["fault"], one["row"]["delayMs"]) == (0, "timeout#0", 200)
