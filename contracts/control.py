@@ -27,6 +27,8 @@ class AttemptOpening(AttemptKey):
     select: Select = "prefix"
     tool_call_limit: int | None = None
     model_call_limit: int | None = None
+    faults: bool = False
+    """The fault profile is on: the case's response faults are served."""
 
 
 class AttemptOpened(Record):

@@ -11,6 +11,8 @@ from contracts.suite.settings import Adapter, Limits
 
 Backend = Literal["compose", "process"]
 Capture = Literal["metadata", "payloads"]
+FAULT_PROFILE = "fault"
+"""The profile under which a case's faults are active."""
 
 
 class AgentPlan(Record):

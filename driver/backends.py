@@ -11,8 +11,6 @@ from contracts.errors import ErrorCode, LabError
 if TYPE_CHECKING:
     from driver.ports import Stack  # the records behind it take a fifth of a second to load
 
-_NO_ISOLATION = "agents run as you, without isolation"
-
 
 def choose_stack(backend: Literal["auto", "compose", "process"], *, started: ExitStack) -> tuple[Stack, str | None]:
     """The stack, and for `auto` the sentence that says why it is not Compose; `started` ends what it began to start.
@@ -24,7 +22,7 @@ def choose_stack(backend: Literal["auto", "compose", "process"], *, started: Exi
     if backend == "process":
         return _process(started), None
     if backend == "auto" and shutil.which("docker") is None:
-        return _process(started), f"backend process: there is no `docker` command on PATH; {_NO_ISOLATION}"
+        return _process(started), "backend process: there is no `docker` command on PATH"
     from driver.stacks.compose import ComposeStack  # noqa: PLC0415 - costs 0.2 s, only where used
     from driver.stacks.engine import engine_facts  # noqa: PLC0415 - as above
 
@@ -33,7 +31,7 @@ def choose_stack(backend: Literal["auto", "compose", "process"], *, started: Exi
     except LabError as error:
         if backend == "compose" or error.code is not ErrorCode.NO_ENGINE:
             raise
-        return _process(started), f"backend process: {error.message}; {_NO_ISOLATION}"
+        return _process(started), f"backend process: {error.message}"
 
 
 def _process(started: ExitStack) -> Stack:

@@ -14,6 +14,7 @@ from contracts.plan import Plan
 from driver.abort import leave_unsealed
 from driver.collect import Collector, await_ready, read_runner
 from driver.drafting import Draft, draft_run, with_images
+from driver.isolation import not_promised
 from driver.ports import Progress, Stack, World
 from driver.request import RunRequest
 from driver.run_log import RunLog
@@ -52,6 +53,8 @@ def run_suite(
     """
     draft = draft_run(request, backend=stack.backend, host_env=host_env)
     plan = with_images(draft.plan, stack.preflight(needs_agent=draft.plan.agent.adapter != "chat"))
+    if caveat := not_promised(plan):
+        warn(caveat)
     redactor = Redactor(draft.env.secrets)
     for name in redactor.too_short:
         warn(f"the value of {name} is too short to be taken out of the evidence")

@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import NamedTuple
@@ -74,6 +74,12 @@ def make_answer(head: Head, body: bytes) -> Answer:
 def without_body(answer: Answer) -> Answer:
     """The answer to HEAD: the headers of GET, and the digest of what is really sent, which is nothing."""
     return answer._replace(body=b"", digest=response_digest(b"", tail=answer.head.digest_tail))
+
+
+def allowed(methods: Collection[str]) -> Answer:
+    """The answer to OPTIONS: what can be asked there."""
+    names = {*methods, "OPTIONS"} | ({"HEAD"} if "GET" in methods else set())
+    return make_answer(make_head(HTTPStatus.NO_CONTENT, {"allow": ", ".join(sorted(names))}), b"")
 
 
 def cut_off(answer: Answer, *, after: int) -> Answer:

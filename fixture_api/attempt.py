@@ -9,19 +9,20 @@ from contracts.control import AttemptClosed, AttemptOpening
 from contracts.journal import Via
 from contracts.record import Json
 from fixture_api import problems
-from fixture_api.answers import Answer, without_body
+from fixture_api.answers import Answer, allowed, without_body
 from fixture_api.effects import EffectError, apply_effects
+from fixture_api.faults import Faults
 from fixture_api.journal import Decision, Served, records, served
 from fixture_api.locations import Location
+from fixture_api.model_errors import MODEL_CALL_LIMIT
+from fixture_api.model_rules import Situation
 from fixture_api.request import WorldRequest
 from fixture_api.routing import CompiledRoute, FoundRoute, first_holding
-from fixture_api.scripted_model import COMPLETIONS_PATH, MODELS_PATH, ScriptedModel, Situation
+from fixture_api.scripted_model import ScriptedModel, is_for_model, method_at
 from fixture_api.templates import Context, MissingReferenceError
 from fixture_api.tool_calls import BoundCall
 from fixture_api.unmatched import explain, explain_missing
 from fixture_api.world import CaseWorld
-
-MCP_PATH = "/mcp"
 
 Limit = Literal["tool_calls", "model_calls"]
 
@@ -46,6 +47,7 @@ class Attempt:
         self._model = model
         self._state: Json = case.state
         self._turns: dict[CompiledRoute, int] = {}
+        self._faults = Faults(case.faults) if opening.faults and case.faults else None
         self._served: list[Served] = []
         self._tool_requests = 0
         self._model_requests = 0
@@ -54,13 +56,11 @@ class Attempt:
         self._suite_error: str | None = None
         self._model_error: str | None = None
 
-    def decide(self, location: Location, request: WorldRequest) -> Decision:
+    def decide(self, location: Location, request: WorldRequest, *, via: Via = Via.HTTP) -> Decision:
         """The answer to a request; state, counters and journal are as after it."""
         path = request.target.path
-        if self._model is not None and (request.target.method, path) in _MODEL_REQUESTS:
+        if self._model is not None and is_for_model(request.target):
             return self._decide_model(request, self._model)
-        if path == MCP_PATH:
-            return Decision(problems.NO_MCP_YET)
         page = self._case.pages.get(path)
         if page is not None and request.target.method in _READING and self._find(location, request) is None:
             return Decision(page)  # not journaled: it tells of the lab, and nothing of the agent
@@ -68,13 +68,13 @@ class Attempt:
         most = self.opening.tool_call_limit
         self._tool_requests += 1
         if most is not None and self._tool_requests > most:
-            return self._refuse("tool_calls", request, problems.TOOL_CALL_LIMIT, call)
+            return self._refuse("tool_calls", request, problems.TOOL_CALL_LIMIT, call, via=via)
         decision = self._decide_world(location, request)
         if request.target.method == "HEAD":
             decision = decision._replace(answer=without_body(decision.answer))
         if call is not None:
             self._last_status = decision.answer.head.status
-        self._served.append(served(request, decision, call=call, via=Via.HTTP))
+        self._served.append(served(request, decision, call=call, via=via))
         return decision
 
     def close(self) -> AttemptClosed:
@@ -93,15 +93,17 @@ class Attempt:
         most = self.opening.model_call_limit
         self._model_requests += 1
         if most is not None and self._model_requests > most:
-            return self._refuse("model_calls", request, problems.MODEL_CALL_LIMIT, None)
+            return self._refuse("model_calls", request, MODEL_CALL_LIMIT, None, via=Via.MODEL)
         situation = Situation(case=self.opening.case, prompt=self.opening.prompt, last_status=self._last_status)
-        said = model.models() if request.target.path == MODELS_PATH else model.complete(request.body, situation)
+        said = model.answer(request, situation)
         self._model_error = self._model_error or said.error
-        decision = Decision(said.answer, said.route)
+        decision = Decision(said.answer, said.route, ending=said.ending)
         self._served.append(served(request, decision, call=None, via=Via.MODEL))
         return decision
 
-    def _refuse(self, limit: Limit, request: WorldRequest, answer: Answer, call: BoundCall | None) -> Decision:
+    def _refuse(
+        self, limit: Limit, request: WorldRequest, answer: Answer, call: BoundCall | None, *, via: Via
+    ) -> Decision:
         decision = Decision(answer)
         if limit not in self._refused:
             # The first request over a limit is in the journal and decides the attempt. How many more an agent gets out
@@ -109,7 +111,6 @@ class Attempt:
             self._refused.add(limit)
             self.breached = self.breached or limit
             self.ended.set()
-            via = Via.MODEL if limit == "model_calls" else Via.HTTP
             self._served.append(served(request, decision, call=call, via=via))
         if call is not None:
             self._last_status = answer.status
@@ -118,15 +119,23 @@ class Attempt:
     def _decide_world(self, location: Location, request: WorldRequest) -> Decision:
         found = self._find(location, request)
         if found is not None:
-            return self._serve(found, request, is_head_of_get=False)
+            return self._serve(found, request)
         if request.target.method == "HEAD":
             of_get = self._case.routes.fitting("GET", request.target.segments)
             found = self._find(location._replace(target=request.target._replace(method="GET"), routes=of_get), request)
             if found is not None:
-                return self._serve(found, request, is_head_of_get=True)
+                return self._answer(found, request, is_head_of_get=True)
+        if request.target.method == "OPTIONS" and (methods := self._methods_at(request)):
+            return Decision(allowed(methods))
         own = self._case.own_routes.routes if self._case.own_routes else ()
         unmatched, answer = explain(request, [*own, *self._case.routes.routes])
         return Decision(answer, unmatched=unmatched)
+
+    def _methods_at(self, request: WorldRequest) -> set[str]:
+        of_the_lab = dict.fromkeys(self._case.pages, "GET")
+        path = request.target.path
+        own = of_the_lab.get(path) or (method_at(path) if self._model is not None else None)
+        return self._case.methods_at(request.target.segments) | ({own} if own else set())
 
     def _find(self, location: Location, request: WorldRequest) -> FoundRoute | None:
         if self._case.own_routes is not None:
@@ -136,7 +145,18 @@ class Attempt:
                 return found
         return first_holding(location.routes, request)
 
-    def _serve(self, found: FoundRoute, request: WorldRequest, *, is_head_of_get: bool) -> Decision:
+    def _serve(self, found: FoundRoute, request: WorldRequest) -> Decision:
+        """The route's answer, or the fault that is planned for it."""
+        if self._faults is None:
+            return self._answer(found, request, is_head_of_get=False)
+        fault = self._faults.due(found.route.route_id)
+        decision = (fault and fault.instead) or self._answer(found, request, is_head_of_get=False)
+        if decision.route is None:  # not this route's after all
+            return decision
+        self._faults.count(decision.route)
+        return fault.spoil(decision) if fault and not fault.instead else decision
+
+    def _answer(self, found: FoundRoute, request: WorldRequest, *, is_head_of_get: bool) -> Decision:
         """The route's answer; a route without a response of its own for HEAD answers it as GET, but nothing moves."""
         route = found.route
         turn = self._turns.get(route, 0)
@@ -171,4 +191,3 @@ class Attempt:
 
 
 _READING = ("GET", "HEAD")
-_MODEL_REQUESTS = frozenset({("POST", COMPLETIONS_PATH), ("GET", MODELS_PATH)})

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 from contracts.record import Json
 
+_ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+_MAX_SHOWN = 60
+
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The end of a conversation."""
+    """The end of a conversation, and how it is to be answered."""
 
     turn: int
     """1 + the number of assistant messages."""
@@ -18,21 +21,70 @@ class Conversation:
     """The tool whose result is the last message; None where another message is last."""
     text: str
     """The last message's text."""
+    streamed: bool = False
+    with_usage: bool = False
+    """A stream that is to end with a chunk of usage."""
 
 
 class BadConversationError(ValueError):
-    """The request is no chat-completions request; the text says why."""
+    """The request is none that the service could answer; the text says why."""
+
+    def __init__(self, reason: str, *, param: str, needs_more_choices: bool = False) -> None:
+        super().__init__(reason)
+        self.param = param
+        """The member of the request that is wrong, such as `messages[0].role`."""
+        self.needs_more_choices = needs_more_choices
+        """The request is right, but the scripted model cannot answer it."""
 
 
 def read_conversation(body: Json) -> Conversation:
-    """What the rules look at; raises BadConversationError."""
-    messages = body.get("messages") if isinstance(body, dict) else None
-    if not isinstance(messages, list) or not messages or not all(isinstance(message, dict) for message in messages):
-        raise BadConversationError("the body must be a JSON object with `messages`, a list of at least one message")
+    """What the rules look at; everything else that clients send (tools, sampling, formats) is taken and not looked at.
+
+    Raises:
+        BadConversationError: the body is no chat-completions request, or asks for more than one choice.
+
+    """
+    messages = _messages(body)
     last = messages[-1]
-    turn = 1 + sum(message.get("role") == "assistant" for message in messages)
-    last_tool = _tool_of(last, messages) if last.get("role") == "tool" else None
-    return Conversation(turn=turn, last_tool=last_tool, text=_text_of(last.get("content")))
+    streamed = _flag(body, "stream")
+    options = body.get("stream_options") or {}
+    if not isinstance(options, dict) or (options and not streamed):
+        raise BadConversationError("expected an object, and only together with stream: true", param="stream_options")
+    choices = body.get("n")
+    if choices is not None and choices != 1:
+        is_right = isinstance(choices, int) and choices > 1
+        raise BadConversationError("the scripted model makes one choice", param="n", needs_more_choices=is_right)
+    return Conversation(
+        turn=1 + sum(message["role"] == "assistant" for message in messages),
+        last_tool=_tool_of(last, messages) if last["role"] == "tool" else None,
+        text=_text_of(last.get("content")),
+        streamed=streamed,
+        with_usage=_flag(options, "include_usage"),
+    )
+
+
+def _messages(body: Json) -> list[Mapping[str, Json]]:
+    messages = body.get("messages") if isinstance(body, dict) else None
+    if not isinstance(messages, list) or not messages:
+        raise BadConversationError(
+            "expected a JSON object (content-type: application/json) with a list of at least one message",
+            param="messages",
+        )
+    for index, message in enumerate(messages):
+        if not isinstance(message, dict):
+            raise BadConversationError("expected an object", param=f"messages[{index}]")
+        if message.get("role") not in _ROLES:
+            found = repr(message.get("role"))[:_MAX_SHOWN]
+            known = ", ".join(_ROLES)
+            raise BadConversationError(f"expected one of {known}; found {found}", param=f"messages[{index}].role")
+    return messages
+
+
+def _flag(options: Mapping[str, Json], name: str) -> bool:
+    value = options.get(name)
+    if value is not None and not isinstance(value, bool):
+        raise BadConversationError("expected true or false", param=name)
+    return bool(value)
 
 
 def _tool_of(result: Mapping[str, Json], messages: list[Mapping[str, Json]]) -> str | None:

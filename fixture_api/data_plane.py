@@ -13,7 +13,8 @@ from fixture_api.answers import Answer
 from fixture_api.attempt import Attempt
 from fixture_api.attempts import Attempts, Selection
 from fixture_api.connections import CYCLE, body_at_hand, close_unanswered, send_answer
-from fixture_api.journal import Ending
+from fixture_api.journal import Decision, Ending
+from fixture_api.mcp_door import MCP_PATH, McpDoor
 from fixture_api.request import read_request
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -38,6 +39,7 @@ class DataPlane:
     def __init__(self, attempts: Attempts, below: AsgiApp) -> None:
         self._attempts = attempts
         self._below = below
+        self._mcp = McpDoor(attempts.world.tools, revision=attempts.world.revision)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers one request."""
@@ -58,12 +60,7 @@ class DataPlane:
             # Not journaled: a request is known by its digest, and this one was never read to its end.
             await send_answer(cycle, problems.BODY_TOO_LARGE)
             return
-        if attempt.closed:
-            await send_answer(cycle, problems.UNKNOWN_PREFIX)
-            return
-        location = attempt.locate(scope["method"], path)
-        request = read_request(location.target, query_string=scope["query_string"], headers=scope["headers"], body=body)
-        decision = attempt.decide(location, request)
+        decision = await self._decide(attempt, scope, path=path, body=body)
         if decision.ending is Ending.HELD:
             await _hold(attempt, receive, milliseconds=decision.delay_ms)
             close_unanswered(cycle)
@@ -71,6 +68,15 @@ class DataPlane:
         if decision.delay_ms:
             await asyncio.sleep(decision.delay_ms / 1000)
         await send_answer(cycle, decision.answer, then_close=decision.ending is Ending.CUT)
+
+    async def _decide(self, attempt: Attempt, scope: Scope, *, path: bytes, body: bytes) -> Decision:
+        if attempt.closed:
+            return Decision(problems.UNKNOWN_PREFIX)
+        location = attempt.locate(scope["method"], path)
+        if location.target.path == MCP_PATH:
+            return await self._mcp.decide(attempt, method=scope["method"], headers=scope["headers"], body=body)
+        request = read_request(location.target, query_string=scope["query_string"], headers=scope["headers"], body=body)
+        return attempt.decide(location, request)
 
     def _select(self, raw_path: bytes, headers: list[tuple[bytes, bytes]]) -> tuple[Attempt, bytes] | Answer:
         named = [value for name, value in headers if name == b"x-eval-case"]

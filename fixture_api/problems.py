@@ -46,11 +46,15 @@ HEADERS_TOO_LARGE = problem(
 TOOL_CALL_LIMIT = problem(
     HTTPStatus.TOO_MANY_REQUESTS, "Tool call limit", "The attempt has made all the tool calls that its limit allows."
 )
-MODEL_CALL_LIMIT = problem(
-    HTTPStatus.TOO_MANY_REQUESTS, "Model call limit", "The attempt has made all the model calls that its limit allows."
-)
-NO_MCP_YET = problem(
-    HTTPStatus.NOT_IMPLEMENTED, "Not built yet", "/mcp: the Model Context Protocol is not served by this version."
+MCP_BY_POST = make_answer(
+    make_head(HTTPStatus.METHOD_NOT_ALLOWED, {"content-type": MEDIA_TYPE, "allow": "POST"}),
+    json_bytes(
+        {
+            "title": "Only POST",
+            "status": HTTPStatus.METHOD_NOT_ALLOWED,
+            "detail": "/mcp takes each message as a POST and answers it there: it has no stream to GET and no session.",
+        }
+    ),
 )
 
 

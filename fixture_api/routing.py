@@ -72,10 +72,15 @@ class RouteTable:
     def __init__(self, routes: Iterable[CompiledRoute]) -> None:
         self.routes = tuple(routes)
         self._paths = PathTable((route.method, route.path, route) for route in self.routes)
+        self._methods = {route.method for route in self.routes}
 
     def fitting(self, method: str, segments: list[str]) -> list[Entry[CompiledRoute]]:
         """The routes whose method and path fit, most preferred first."""
         return self._paths.fitting(method, segments)
+
+    def methods_at(self, segments: list[str]) -> set[str]:
+        """The methods of the routes whose path fits."""
+        return {method for method in self._methods if self._paths.fitting(method, segments)}
 
 
 def first_holding(entries: list[Entry[CompiledRoute]], request: WorldRequest) -> FoundRoute | None:

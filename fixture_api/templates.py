@@ -71,7 +71,7 @@ class _StateReference:
             resolve(state, named)
         except PointerError:
             name = "".join("/" + escape(token) for token in named)
-            return RequestMiss(part="path", name=name, expected="something in the state there")
+            return RequestMiss(part="path", name=name, expected="a value in the state")
         return None
 
 

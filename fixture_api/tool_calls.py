@@ -9,12 +9,10 @@ from typing import NamedTuple
 from contracts.record import Json
 from contracts.suite.route_order import is_param, path_segments
 from contracts.suite.tool import Tool
+from contracts.tool_encoding import QUERY_METHODS
 from fixture_api.coercion import ArgumentType, argument_types
 from fixture_api.paths import PathTable
 from fixture_api.request import ABSENT
-
-QUERY_METHODS = frozenset({"GET", "HEAD", "DELETE"})
-"""Methods whose arguments are the query; the others have them in a JSON body."""
 
 
 @dataclass(frozen=True, slots=True)

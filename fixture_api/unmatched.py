@@ -21,12 +21,16 @@ from fixture_api.routing import CompiledMatch, CompiledRoute, first_value, json_
 _ALIKE = 0.6
 _MAX_SHOWN = 200
 _MAX_FOUND = 4096
+_MAX_VALUES = 8
 
 
 def explain(request: WorldRequest, routes: Iterable[CompiledRoute]) -> tuple[UnmatchedRequest, Answer]:
     """The record of an unmatched request and its 404; `routes` in order of preference decide ties."""
     near = _nearest(request, routes)
-    return _report(request, near, tuple(misses_of(request, near)) if near else ())
+    if not near:
+        return _report(request, None, ())
+    misses = tuple(misses_of(request, near[0]))
+    return _report(request, near[0], misses, others=_other_values(request, misses, near[1:]))
 
 
 def explain_missing(request: WorldRequest, route: CompiledRoute, miss: RequestMiss) -> tuple[UnmatchedRequest, Answer]:
@@ -34,8 +38,23 @@ def explain_missing(request: WorldRequest, route: CompiledRoute, miss: RequestMi
     return _report(request, route, (miss,))
 
 
+def _other_values(
+    request: WorldRequest, misses: tuple[RequestMiss, ...], routes: Iterable[CompiledRoute]
+) -> tuple[Json, ...]:
+    """What else would have done for the only part that missed: what equally near routes expect of the same part."""
+    if len(misses) != 1:
+        return ()
+    part = misses[0].part, misses[0].name
+    alike = [other for route in routes for other in misses_of(request, route) if (other.part, other.name) == part]
+    return tuple(other.expected for other in alike[:_MAX_VALUES])
+
+
 def _report(
-    request: WorldRequest, near: CompiledRoute | None, misses: tuple[RequestMiss, ...]
+    request: WorldRequest,
+    near: CompiledRoute | None,
+    misses: tuple[RequestMiss, ...],
+    *,
+    others: tuple[Json, ...] = (),
 ) -> tuple[UnmatchedRequest, Answer]:
     record = UnmatchedRequest(
         method=request.target.method,
@@ -46,6 +65,7 @@ def _report(
     detail = f"No route answers {request.target.method} {request.target.path}."
     if near:
         detail += f" The nearest is {near.route_id} ({near.method} {near.path}): " + "; ".join(map(_sentence, misses))
+        detail += "".join(f" or {_shown(value)}" for value in others)
     nearest_route = {"id": near.route_id, "method": near.method, "path": near.path} if near else None
     shown = [miss.to_json() for miss in misses]
     return record, problem(
@@ -59,9 +79,10 @@ def _report(
     )
 
 
-def _nearest(request: WorldRequest, routes: Iterable[CompiledRoute]) -> CompiledRoute | None:
+def _nearest(request: WorldRequest, routes: Iterable[CompiledRoute]) -> list[CompiledRoute]:
+    """The routes that are nearest, all equally, in the order in which they came."""
     best: tuple[float, bool, int] | None = None
-    nearest = None
+    nearest: list[CompiledRoute] = []
     for route in routes:
         distance = path_distance(request.target.segments, path_segments(route.path))
         if distance >= max(len(request.target.segments), 1) or (best and distance > best[0]):
@@ -69,7 +90,9 @@ def _nearest(request: WorldRequest, routes: Iterable[CompiledRoute]) -> Compiled
         other_parts = len(list(_match_misses(request, route.match))) if route.match else 0
         score = (distance, route.method != request.target.method, other_parts)
         if best is None or score < best:
-            best, nearest = score, route
+            best, nearest = score, []
+        if score == best:
+            nearest.append(route)
     return nearest
 
 
@@ -129,6 +152,8 @@ def _bounded(found: Json) -> Json:
 
 
 def _sentence(miss: RequestMiss) -> str:
+    if miss.part == "path" and miss.name:
+        return f"the path leads to {miss.name} in the state, and nothing is there"
     where = {"json": "the JSON body", "header": "the header", "query": "the query"}.get(miss.part, f"the {miss.part}")
     if miss.name:
         where += f" {miss.name}"

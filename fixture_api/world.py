@@ -11,9 +11,11 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.record import Json
 from contracts.suite.case import Case
 from contracts.suite.suite import Suite
+from contracts.suite.tool import Tool
 from fixture_api.answers import Answer, json_bytes, make_answer, make_head
 from fixture_api.clock import FixedClock
 from fixture_api.effects import merge_patch
+from fixture_api.faults import FaultPlan, compile_faults
 from fixture_api.locations import Locations
 from fixture_api.routing import RouteTable, compile_routes
 from fixture_api.scripted_model import ScriptedModel
@@ -39,6 +41,13 @@ class CaseWorld:
     """The suite's state with the case's merged over it."""
     pages: Mapping[str, Answer]
     """The lab's own pages by path, for who knows nothing but a prefix."""
+    faults: FaultPlan
+    """The case's, for attempts that meet them."""
+
+    def methods_at(self, segments: list[str]) -> set[str]:
+        """The methods of the routes whose path fits, of the suite and of the case."""
+        own = self.own_routes.methods_at(segments) if self.own_routes else set()
+        return own | self.routes.methods_at(segments)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +61,11 @@ class World:
     default_prompt: str | None
     default_model: str | None
     """The default agent's: what a request by hand meets."""
+    tools: tuple[Tool, ...]
     _suite_state: Json
     _routes: RouteTable
     _case_routes: dict[str, RouteTable]
+    _case_faults: dict[str, FaultPlan]
     _locations: Locations
     _pages: Mapping[str, Answer]
     _cases: dict[str, Case]
@@ -73,6 +84,7 @@ class World:
             routes=self._routes,
             state=state,
             pages=self._pages,
+            faults=self._case_faults.get(case_id, {}),
         )
 
 
@@ -112,9 +124,11 @@ def compile_world(suite: Suite, clock: FixedClock) -> World:
         models=_present(models),
         default_prompt=agent.prompt if agent else None,
         default_model=agent.model if agent and agent.model in models else None,
+        tools=suite.tools,
         _suite_state=suite.state,
         _routes=routes,
         _case_routes=_present(own),
+        _case_faults={case.id: compile_faults(case.faults.responses) for case in suite.cases if case.faults},
         _locations=Locations(routes, ToolTable(suite.tools)),
         _pages={path: _page(page) for path, page in pages_of(suite.dataset.label, clock).items()},
         _cases={case.id: case for case in suite.cases},

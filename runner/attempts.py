@@ -10,7 +10,7 @@ from contracts.attempt import AttemptRecord, Check, TrajectoryCall, Usage
 from contracts.control import AttemptClosed, AttemptKey, AttemptOpened, AttemptOpening
 from contracts.journal import Via
 from contracts.lines import RunnerAttempt
-from contracts.plan import Plan, PlannedCase
+from contracts.plan import FAULT_PROFILE, Plan, PlannedCase
 from contracts.planning import attempt_limits
 from contracts.suite.case import Case
 from contracts.suite.suite import Suite
@@ -120,6 +120,7 @@ class AttemptMaker:
             select=agent.select,
             tool_call_limit=assignment.limits.tool_calls,
             model_call_limit=assignment.limits.model_calls,
+            faults=FAULT_PROFILE in self.plan.conditions.profiles,
         )
         return self.world.open(opening).prefix
 

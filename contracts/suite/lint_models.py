@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from contracts.suite.files import SuiteFiles
 from contracts.suite.lint_names import names_written
 from contracts.suite.lint_patterns import regex_refusal
-from contracts.suite.lint_routes import lint_headers
+from contracts.suite.lint_routes import lint_sent_headers
 from contracts.suite.problems import Place, Problem, nearest, unknown_name
+from contracts.suite.rule_order import never_reached
 from contracts.suite.scripted_model import ModelFile, Reply, When
 
 
@@ -42,6 +43,9 @@ def _lint_model(model: ModelFile, place: Place, known: _Known) -> Iterator[Probl
     for index, rule in enumerate(model.rules):
         yield from _lint_when(rule.when, place / index / "when", known, said=said)
         yield from _lint_reply(rule.reply, place / index / "reply", known)
+    for index, first in never_reached(model.rules):
+        text = f"can never answer: rules/{first} comes first and takes everything that this rule would"
+        yield Problem(text, place / index)
 
 
 def _lint_when(when: When, place: Place, known: _Known, *, said: Collection[str]) -> Iterator[Problem]:
@@ -51,6 +55,11 @@ def _lint_when(when: When, place: Place, known: _Known, *, said: Collection[str]
         yield Problem(unknown_name("prompt", when.prompt, known.prompts), place / "prompt")
     if when.last_tool is not None and known.tools is not None and when.last_tool not in {*known.tools, *said}:
         yield Problem(unknown_name("tool", when.last_tool, known.tools), place / "lastTool")
+    if when.turn == 1 and (when.last_tool is not None or when.last_status is not None):
+        # Turns are counted by what the model said, and people think of what the user said.
+        yield Problem(
+            "can never hold: a tool's result comes after the model's first turn; expected 2 or more", place / "turn"
+        )
     if when.text is not None and (why := regex_refusal(when.text)):
         yield Problem(why, place / "text")
 
@@ -58,10 +67,11 @@ def _lint_when(when: When, place: Place, known: _Known, *, said: Collection[str]
 def _lint_reply(reply: Reply, place: Place, known: _Known) -> Iterator[Problem]:
     if reply.text is None and not reply.tool_calls and reply.error is None:
         yield Problem("says nothing; expected text, toolCalls or error", place)
-    if reply.error is not None and (reply.text is not None or reply.tool_calls):
-        yield Problem("an error has no text and no toolCalls beside it", place)
     if reply.error is not None:
-        yield from lint_headers(reply.error.headers, place / "error" / "headers")
+        beside = {"text": reply.text is not None, "toolCalls": reply.tool_calls, "usage": reply.usage, "cut": reply.cut}
+        if names := [name for name, is_there in beside.items() if is_there]:
+            yield Problem(f"an error is answered alone; expected no {' and no '.join(names)} beside it", place)
+        yield from lint_sent_headers(reply.error.headers, place / "error" / "headers")
     for index, call in enumerate(reply.tool_calls):
         # A model may ask for a tool that does not exist, and a suite may script that; but a near miss is a typo.
         if known.tools is not None and call.name not in known.tools and nearest(call.name, known.tools):

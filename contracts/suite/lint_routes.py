@@ -21,7 +21,7 @@ _OF_THE_CONNECTION = frozenset(
 )
 _FIRST_FINAL_STATUS = 200
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
-_OF_THE_LAB = frozenset({"/mcp", "/v1/chat/completions", "/v1/models"})
+_OF_THE_LAB = re.compile(r"/mcp|/v1/chat/completions|/v1/models(/.*)?")
 _METHODS = frozenset(
     {
         *("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "SEARCH", "PURGE", "SOURCE"),
@@ -51,7 +51,7 @@ def lint_target(method: str, path: str, place: Place) -> Iterator[Problem]:
     """What is wrong with method and path of the route or binding at `place`."""
     if method not in _METHODS:
         yield Problem(unknown_name("method", method, _METHODS), place / "method")
-    if path in _OF_THE_LAB:
+    if _OF_THE_LAB.fullmatch(path):
         yield Problem(f'the fixture API itself answers "{path}"', place / "path")
     yield from _lint_segments(path_segments(path), place / "path")
 
@@ -89,10 +89,7 @@ def _lint_response(response: Response, place: Place, *, params: set[str]) -> Ite
         yield Problem(f"an answer with status {response.status} has no body", place / bodies[0])
     if response.bytes_base64 is not None and (why := _base64_refusal(response.bytes_base64)):
         yield Problem(why, place / "bytesBase64")
-    yield from lint_headers(response.headers, place / "headers")
-    for name in response.headers:
-        if name.lower() in _OF_THE_CONNECTION:
-            yield Problem(f'the header "{name}" belongs to the connection, not to a route', place / "headers" / name)
+    yield from lint_sent_headers(response.headers, place / "headers")
     yield from lint_template(response.json_body, place / "json", params=params)
 
 
@@ -102,6 +99,14 @@ def _base64_refusal(text: str) -> str | None:
     except (binascii.Error, ValueError) as error:
         return f"no valid base64: {error}"
     return None
+
+
+def lint_sent_headers(headers: Mapping[str, str], place: Place) -> Iterator[Problem]:
+    """What is wrong with headers that an answer is to have."""
+    yield from lint_headers(headers, place)
+    for name in headers:
+        if name.lower() in _OF_THE_CONNECTION:
+            yield Problem(f'the header "{name}" belongs to the connection, not to an answer', place / name)
 
 
 def lint_headers(headers: Mapping[str, str], place: Place) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ class When(Record):
     """1 + the number of assistant messages in the request."""
     last_tool: str | None = None
     """The tool whose result is the last message of the request."""
-    last_status: int | None = None
+    last_status: Annotated[int, Field(ge=200, le=599)] | None = None
     """The HTTP status that was last served to a tool call in this attempt; only where a tool result is last."""
     text: str | None = None
     """A regular expression that is searched in the last message's content."""
@@ -52,6 +52,9 @@ class Reply(Record):
     tool_calls: tuple[ScriptedCall, ...] = ()
     error: ScriptedError | None = None
     usage: ScriptedUsage | None = None
+    """Absent: the answer tells no tokens, because none were counted; `{}` tells zeros."""
+    cut: bool = False
+    """The connection closes half-way through the answer: a stream's chunks or the body of one that is not streamed."""
 
 
 class Rule(Record):

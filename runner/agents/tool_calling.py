@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
-from urllib.parse import quote, urlencode
 
 from contracts.record import Json
 from contracts.suite.tool import ToolHttp
+from contracts.tool_encoding import BadArgumentsError, call_headers, encode_call
 from runner.http_calls import Answer, Exchange, TimedOutError, UnreachableError
 from runner.json_values import is_json
 
@@ -19,8 +17,6 @@ UNREACHABLE = '{"error":"the tool could not be reached"}'
 NOT_JSON = '{"error":"the tool answered something that is not JSON"}'
 BAD_STATUS = '{{"error":"the tool answered {status}"}}'
 
-_QUERY_METHODS = frozenset({"GET", "HEAD", "DELETE"})
-_PARAMETER = re.compile(r"\{([^{}]+)\}")
 _OK = range(200, 300)
 _NO_CONTENT = 204
 
@@ -33,39 +29,6 @@ class ToolResult:
     status: int | str
 
 
-class BadArgumentsError(ValueError):
-    """The arguments cannot be sent to this tool."""
-
-
-def encode_call(http: ToolHttp, arguments: dict[str, Json]) -> tuple[str, bytes | None]:
-    """Target (path and query) and body of a call; raises BadArgumentsError when a path parameter is missing."""
-    rest = dict(arguments)
-
-    def fill(found: re.Match[str]) -> str:
-        if found[1] not in rest:
-            raise BadArgumentsError(f"no argument {found[1]}")
-        return _segment(_as_text(rest.pop(found[1])))
-
-    path = _PARAMETER.sub(fill, http.path)
-    if http.method not in _QUERY_METHODS:
-        return path, json.dumps(rest, ensure_ascii=False, separators=(",", ":")).encode()
-    pairs = [(key, _as_text(item)) for key, value in rest.items() for item in _items(value)]
-    return path + ("?" + urlencode(pairs, quote_via=quote) if pairs else ""), None
-
-
-def _segment(text: str) -> str:
-    # a bare dot segment would be resolved on the way
-    return text.replace(".", "%2E") if text in {".", ".."} else quote(text, safe="")
-
-
-def _items(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else [value]
-
-
-def _as_text(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 def call_tool(
     server: Exchange, http: ToolHttp, arguments: dict[str, Json], *, prefix: str, seconds: float
 ) -> ToolResult:
@@ -74,9 +37,8 @@ def call_tool(
         target, body = encode_call(http, arguments)
     except BadArgumentsError:
         return ToolResult(text=BAD_ARGUMENTS, status="bad-arguments")
-    headers = {"accept": "application/json"} | ({"content-type": "application/json"} if body is not None else {})
     try:
-        answer = server.exchange(http.method, prefix + target, body=body, headers=headers, seconds=seconds)
+        answer = server.exchange(http.method, prefix + target, body=body, headers=call_headers(body), seconds=seconds)
     except TimedOutError:
         return ToolResult(text=TIMED_OUT, status="timeout")
     except UnreachableError:

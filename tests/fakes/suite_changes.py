@@ -61,8 +61,8 @@ def tool(*, function: dict[str, Any] | None = None, **keys: Any) -> Change:
 
 
 def rule(when: dict[str, Any] | None = None, reply: dict[str, Any] | None = None) -> Change:
-    """A rule before the others."""
-    return lambda folder: folder.rules.insert(0, {"when": when or {}, "reply": reply or RULE["reply"]})
+    """A rule before the others, which it does not take everything from."""
+    return lambda folder: folder.rules.insert(0, {"when": when or {"turn": 1}, "reply": reply or RULE["reply"]})
 
 
 def settings(old: str, new: str) -> Change:

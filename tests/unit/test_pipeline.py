@@ -12,7 +12,7 @@ import pytest
 from contracts.errors import ErrorCode, LabError
 from contracts.exits import Exit
 from contracts.lines import RunnerReady, RunnerRefused, RunnerStarted
-from contracts.plan import Plan
+from contracts.plan import Backend, Plan
 from driver.interrupts import Interrupted
 from driver.pipeline import RunOutcome, run_suite
 from driver.request import RunRequest
@@ -135,3 +135,23 @@ def test_a_case_that_is_not_there_stops_everything_before_a_directory_is_made(tm
     assert caught.value.exit_code is Exit.USAGE
     assert "unknown-order" in str(caught.value)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("agent", "backend", "concurrency", "said"),
+    [
+        ("desk", "process", 1, "the agent runs as you"),
+        ("desk", "compose", 2, "isolation shared"),
+        ("desk", "compose", 1, None),
+        ("support", "process", 2, None),
+    ],
+)
+def test_what_the_isolation_cannot_promise_is_said_once_where_an_agent_of_the_user_runs(
+    tmp_path: Path, agent: str, backend: Backend, concurrency: int, said: str | None
+) -> None:
+    stack = FakeStack(backend=backend)
+    warnings: list[str] = []
+    wanted = replace(request(tmp_path), agent=agent, concurrency=concurrency, env=())
+    run(stack, wanted, warnings)
+    assert len(warnings) == (said is not None)
+    assert said is None or said in warnings[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,12 @@ from tests.fakes.suite_changes import (
     top,
     toxic,
 )
-from tests.fakes.suite_folder import SuiteFolder
+from tests.fakes.suite_folder import RULE, SuiteFolder
+
+
+def rules(*whens: dict[str, Any]) -> Change:
+    return lambda folder: folder.rules.__setitem__(slice(None), [{"when": when, **RULE} for when in whens])
+
 
 PROFILE = below('[jobs.a]\nprofiles = ["mine"]')
 WITH_AND_WITHOUT_BODY = route(responses=[{"text": "ab"}, {"status": 204}])
@@ -37,6 +43,10 @@ ALLOWED: list[tuple[str, Change]] = [
     ("a schema that is a boolean", assertion("json_schema", True)),  # noqa: FBT003 - a JSON Schema
     ("a case that waits for another value", second_route(path="/orders/{id}", match={"query": {"a": "1"}})),
     ("a tool of no suite, scripted", rule(reply={"toolCalls": [{"name": "no_such_thing"}]})),
+    ("words that are no part of the later ones", rules({"text": "refund"}, {"text": "a re.fund"}, {"text": "re"})),
+    ("an expression that may find less", rules({"text": "^refund"}, {"text": "a ^refund"}, {"text": "(?i)refund"})),
+    ("rules that overlap", rules({"turn": 1}, {"case": "greets"}, {"prompt": "polite"})),
+    ("an empty answer that is cut", rule(reply={"text": "", "cut": True, "usage": {}})),
     ("a value of null in an effect", effect(op="add", path="/a", value=None)),
     ("the whole request body", route(method="POST", responses=[{"json": {"$request": "/json"}}])),
     ("a suite without tools", lambda folder: folder.texts.update({"tools.json": '{"tools": []}'})),

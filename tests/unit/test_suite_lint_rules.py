@@ -111,7 +111,7 @@ FULL_ROUTE: dict[str, Any] = {
 }
 FULL_RULES: list[dict[str, Any]] = [
     {"when": {"turn": 1}, "reply": {"toolCalls": [{"name": "lookup_order"}], "usage": {"inputTokens": 1}}},
-    {"reply": {"error": {"status": 500}}},
+    {"when": {"turn": 2}, "reply": {"error": {"status": 500}}},
     RULE,
 ]
 FULL: list[tuple[str, type[BaseModel], dict[str, Any]]] = [

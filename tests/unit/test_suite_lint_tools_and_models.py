@@ -3,12 +3,42 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.fakes.suite_changes import NO_TOOL, BrokenRule, Change, rule, tool
-from tests.fakes.suite_folder import TOOL
+from tests.fakes.suite_folder import RULE, TOOL
 from tests.fakes.suite_problems import assert_exact_problem
+
+DEAD: list[tuple[str, list[dict[str, Any]], str, str]] = [
+    ("one without when", [{}, {"turn": 2}], "/rules/1 (line 9)", "can never answer: rules/0 comes first"),
+    (
+        "its equal",
+        [{"case": "greets", "turn": 2}, {"case": "greets", "turn": 2}],
+        "/rules/1 (line 12)",
+        "rules/0 comes first",
+    ),
+    (
+        "one that asks for less",
+        [{"case": "greets"}, {"lastTool": "lookup_order"}, {"prompt": "polite", "lastTool": "lookup_order"}],
+        "/rules/2 (line 19)",
+        "rules/1 comes first",
+    ),
+    ("the same regex", [{"text": "a|b"}, {"text": "a|b", "turn": 1}], "/rules/1 (line 11)", "rules/0 comes first"),
+    (
+        "a part of its words",
+        [{"text": "refund"}, {"text": "a refund, please"}],
+        "/rules/1 (line 11)",
+        "rules/0 comes first",
+    ),
+]
+
+
+def dead(*whens: dict[str, Any]) -> Change:
+    """Rules of which the last can never answer."""
+    return lambda folder: folder.rules.__setitem__(slice(None), [{"when": when, **RULE} for when in whens])
+
 
 TOOLS_AND_MODELS: list[BrokenRule] = [
     (
@@ -111,26 +141,50 @@ TOOLS_AND_MODELS: list[BrokenRule] = [
     (
         "a reply that says nothing",
         rule(reply={"usage": {}}),
-        "models/support.json /rules/0/reply (line 5)",
+        "models/support.json /rules/0/reply (line 7)",
+        "says nothing",
+    ),
+    (
+        "a cut and nothing else",
+        rule(reply={"cut": True}),
+        "models/support.json /rules/0/reply (line 7)",
         "says nothing",
     ),
     (
         "an error with text",
         rule(reply={"text": "a", "error": {"status": 500}}),
-        "models/support.json /rules/0/reply (line 5)",
-        "has no text",
+        "models/support.json /rules/0/reply (line 7)",
+        "expected no text",
+    ),
+    (
+        "an error with calls",
+        rule(reply={"toolCalls": [{"name": "lookup_order"}], "error": {"status": 500}}),
+        "models/support.json /rules/0/reply (line 7)",
+        "expected no toolCalls",
+    ),
+    (
+        "an error with usage and cut",
+        rule(reply={"usage": {}, "cut": True, "error": {"status": 500}}),
+        "models/support.json /rules/0/reply (line 7)",
+        "an error is answered alone; expected no usage and no cut beside it",
     ),
     (
         "an error that is none",
         rule(reply={"error": {"status": 200}}),
-        "models/support.json /rules/0/reply/error/status (line 7)",
+        "models/support.json /rules/0/reply/error/status (line 9)",
         "at least 400",
     ),
     (
         "an error's bad header",
         rule(reply={"error": {"status": 500, "headers": {"a": "\n"}}}),
-        "models/support.json /rules/0/reply/error/headers/a (line 9)",
+        "models/support.json /rules/0/reply/error/headers/a (line 11)",
         "cannot carry",
+    ),
+    (
+        "an error's header of the connection",
+        rule(reply={"error": {"status": 500, "headers": {"Date": "now"}}}),
+        "models/support.json /rules/0/reply/error/headers/Date (line 11)",
+        "belongs to the connection",
     ),
     (
         "a bad regex in a rule",
@@ -159,9 +213,28 @@ TOOLS_AND_MODELS: list[BrokenRule] = [
     (
         "a typo of a called tool",
         rule(reply={"toolCalls": [{"name": "lookup_ordr"}]}),
-        "models/support.json /rules/0/reply/toolCalls/0/name (line 8)",
+        "models/support.json /rules/0/reply/toolCalls/0/name (line 10)",
         NO_TOOL,
     ),
+    (
+        "a last status that is none",
+        rule({"lastStatus": 20}),
+        "models/support.json /rules/0/when/lastStatus (line 5)",
+        "at least 200",
+    ),
+    (
+        "a tool's result in the first turn",
+        rule({"turn": 1, "lastTool": "lookup_order"}),
+        "models/support.json /rules/0/when/turn (line 5)",
+        "expected 2 or more",
+    ),
+    (
+        "a last status in the first turn",
+        rule({"turn": 1, "lastStatus": 200}),
+        "models/support.json /rules/0/when/turn (line 5)",
+        "can never hold",
+    ),
+    *[(f"a rule after {name}", dead(*whens), f"models/support.json {at}", words) for name, whens, at, words in DEAD],
     (
         "an unknown key of a rule",
         rule({"lasttool": "lookup_order"}),

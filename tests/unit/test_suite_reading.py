@@ -66,7 +66,7 @@ def test_problems_come_in_the_order_of_the_files_and_of_the_places_in_them(folde
     folder.tools[0]["http"] = None
     folder.tools[0]["function"]["name"] = "a b"
     folder.texts["state.json"] = "{"
-    folder.rules.append({"reply": {}})
+    folder.rules.insert(0, {"when": {"turn": 1}, "reply": {}})
     places = [text.partition(": ")[0] for text in problems(folder)]
     assert places == [
         "desk/suite.toml agents.x.prompt (line 20)",
@@ -75,7 +75,7 @@ def test_problems_come_in_the_order_of_the_files_and_of_the_places_in_them(folde
         "desk/routes.json /routes/0/responses/1/statsu (line 12)",
         "desk/tools.json /tools/0/function/name (line 6)",
         "desk/state.json line 1, column 2",
-        "desk/models/support.json /rules/1/reply (line 9)",
+        "desk/models/support.json /rules/0/reply (line 7)",
     ]
 
 

@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from contracts.suite.tool import ToolHttp
-from runner.agents.tool_calling import BadArgumentsError, encode_call
+from contracts.tool_encoding import BadArgumentsError, call_headers, encode_call
+
+DEEP: list[Any] = []
+for _ in range(100_000):
+    DEEP = [DEEP]
 
 
 def encoded(method: str, path: str, arguments: dict[str, Any]) -> tuple[str, bytes | None]:
@@ -60,3 +64,15 @@ def test_a_missing_path_parameter_cannot_be_sent() -> None:
 
 def test_a_value_that_looks_like_a_parameter_is_not_filled_in_again() -> None:
     assert encoded("GET", "/x/{a}/{b}", {"a": "{b}", "b": "2"}) == ("/x/%7Bb%7D/2", None)
+
+
+@pytest.mark.parametrize("value", ["\ud800", 10**5000, DEEP], ids=["surrogate", "integer", "deep"])
+@pytest.mark.parametrize(("method", "path"), [("GET", "/x"), ("POST", "/x"), ("GET", "/x/{a}")])
+def test_what_no_json_text_can_carry_cannot_be_sent(method: str, path: str, value: Any) -> None:
+    with pytest.raises(BadArgumentsError):
+        encoded(method, path, {"a": {"b": value}})
+
+
+def test_a_call_asks_for_json_and_says_so_of_its_body() -> None:
+    assert call_headers(None) == {"accept": "application/json"}
+    assert call_headers(b"{}") == {"accept": "application/json", "content-type": "application/json"}

@@ -63,23 +63,10 @@ def test_closing_ends_the_wait_for_a_breach(tmp_path: Path) -> None:
     assert one.attempt.ended.is_set()
 
 
-def test_mcp_is_refused_and_not_journaled(tmp_path: Path) -> None:
-    one = limited(tmp_path)
-    status, body = one.read("POST", "/mcp", {"jsonrpc": "2.0"})
-    assert status == 501
-    assert "/mcp" in body["detail"]
-    assert one.close().served == ()
-
-
-def test_streaming_is_refused_by_name_and_is_not_the_agents_fault(tmp_path: Path) -> None:
-    one = limited(tmp_path)
-    status, body = one.read("POST", "/v1/chat/completions", {**TALK, "stream": True})
-    assert status == 501
-    assert "stream: true" in body["detail"]
-    closed = one.close()
-    assert closed.model_error is not None
-    assert "stream: true" in closed.model_error
-    assert closed.served[0].row.route is None
+def test_the_end_of_model_calls_is_told_to_clients_in_their_own_form(tmp_path: Path) -> None:
+    status, body = limited(tmp_path, model_call_limit=0).read("POST", "/v1/chat/completions", TALK)
+    assert status == 429
+    assert body["error"]["message"] == body["detail"]
 
 
 def test_health_and_clock_can_be_read_below_the_prefix_and_are_not_journaled(tmp_path: Path) -> None:

@@ -159,7 +159,7 @@ def test_an_effect_that_cannot_apply_is_the_suites_error_and_changes_nothing(
         ({"$request": "/query/q"}, {"part": "query", "name": "q", "expected": "any"}),
         (
             {"$state": "/orders/{id}x/amount"},
-            {"part": "path", "name": "/orders/a-1x", "expected": "something in the state there"},
+            {"part": "path", "name": "/orders/a-1x", "expected": "a value in the state"},
         ),
     ],
 )

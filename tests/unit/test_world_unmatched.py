@@ -85,3 +85,20 @@ def test_a_path_with_nothing_in_common_has_no_nearest_route(tmp_path: Path) -> N
 def test_a_suite_without_routes_answers_too(tmp_path: Path) -> None:
     one = open_attempt(tmp_path, routes=[])
     assert one.read("GET", "/")[0] == 404
+
+
+def test_a_part_that_only_has_another_value_is_told_with_every_value_that_would_do(tmp_path: Path) -> None:
+    reasons = [
+        route(f"policy-{reason}", "GET", "/rules", match={"query": {"reason": reason}})
+        for reason in ("damaged", "wrong_item", "changed_mind")
+    ]
+    one = open_attempt(tmp_path, routes=[*reasons, route("other", "GET", "/rules/all")])
+    _, body = one.read("GET", "/rules?reason=too_late")
+    assert body["detail"].endswith("the query reason is too_late, expected damaged or wrong_item or changed_mind")
+
+
+def test_a_path_that_leads_to_nothing_in_the_state_says_so(tmp_path: Path) -> None:
+    order = route("order", "GET", "/orders/{id}") | {"responses": [{"json": {"$state": "/orders/{id}"}}]}
+    one = open_attempt(tmp_path, routes=[order], state={"orders": {"a-1": {}}})
+    _, body = one.read("GET", "/orders/b-2")
+    assert body["detail"].endswith("the path leads to /orders/b-2 in the state, and nothing is there")
