@@ -50,6 +50,7 @@ def main(argv: list[str]) -> int:
         data=data,
         control_app=make_control_app(attempts),
         control=control,
+        patience=settings.patience,
         exit_with_stdin=with_stdin,
     )
     return 0

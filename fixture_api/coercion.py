@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from contracts.record import Json
+from fixture_api.request import read_json
 
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?")
@@ -96,8 +97,5 @@ def _read(text: str, name: str) -> Json:
         return int(text) if _INTEGER.fullmatch(text) and len(text) <= _MAX_DIGITS else _UNREAD
     if name == "number":
         return json.loads(text) if _NUMBER.fullmatch(text) and len(text) <= _MAX_DIGITS else _UNREAD
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return _UNREAD
+    value, _ = read_json(text.encode())
     return value if isinstance(value, list if name == "array" else dict) else _UNREAD

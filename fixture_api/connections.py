@@ -1,16 +1,26 @@
-"""One HTTP/1.1 connection: uvicorn's protocol on httptools, with the bound on headers that both lack."""
+"""One HTTP/1.1 connection: uvicorn's protocol on httptools, with the bounds and the manners that both lack."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+import asyncio
+from enum import Enum
+from typing import Any, NamedTuple, cast
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from fixture_api.answers import Answer
-from fixture_api.problems import HEADERS_TOO_LARGE
+from fixture_api.problems import HEADERS_TOO_LARGE, NOT_HTTP, TOO_SLOW
+from fixture_api.upgrades import announces_body, parser_after_upgrade
 
 MAX_HEADER_BYTES = 64 * 1024
-"""Of request line and headers together, counted in the pieces in which they arrive."""
+"""Of request line and headers together, and of trailers, counted in the pieces in which they arrive."""
+
+HEADERS_S = 30
+"""How long request line and headers may take, from their first byte."""
+
+BODY_S = 300
+"""How long a body may take, from the end of the headers."""
 
 LINGER_S = 2
 """How long what a refused client still sends is read and dropped."""
@@ -19,9 +29,12 @@ LINGER_S = 2
 CYCLE = "labctl.cycle"
 """Key of an ASGI scope: the RequestResponseCycle that it belongs to."""
 
-_TOO_LARGE = b"".join(
-    (HEADERS_TOO_LARGE.head.wire, HEADERS_TOO_LARGE.length, b"connection: close\r\n\r\n", HEADERS_TOO_LARGE.body)
-)
+
+class Patience(NamedTuple):
+    """How long a request may take to arrive, in seconds. Between two requests there is no limit."""
+
+    headers_s: float = HEADERS_S
+    body_s: float = BODY_S
 
 
 def body_at_hand(cycle: RequestResponseCycle) -> bytes | None:
@@ -58,49 +71,148 @@ def close_unanswered(cycle: RequestResponseCycle) -> None:
 
 def _end(cycle: RequestResponseCycle, *, closes: bool) -> None:
     cycle.message_event.set()
-    if closes:
+    if closes and cycle.more_body:
+        cast("BoundedConnection", cycle.transport.get_protocol()).linger()
+    elif closes:
         cycle.transport.close()
     cycle.on_response()
 
 
+class _Phase(Enum):
+    """What of a request the parser waits for."""
+
+    BETWEEN = "between two requests"
+    HEADERS = "headers"
+    BODY = "body"
+
+
 class BoundedConnection(HttpToolsProtocol):
-    """Answers 431 and closes when a request's headers do not end in time; else it never closes first.
+    """Answers 400, 408 or 431 and closes when a request is no HTTP, too slow or too long; else it never closes first.
 
     Closing first would turn a time-out that a network fault plans into an end of file (toxiproxy).
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, patience: Patience, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._header_bytes = 0
-        self._in_headers = True
-        self._is_refused = False
+        self._patience = patience
+        self._phase = _Phase.BETWEEN
+        self._uncounted_bytes = 0
+        """Received since headers or a piece of a body were last complete."""
+        self._deadline: asyncio.TimerHandle | None = None
+        """Of the phase; made only when a piece ends inside a request, which those of most requests do not."""
+        self._unanswered = 0
+        self._refusal: Answer | None = None
+        self._is_deaf = False
 
     def data_received(self, data: bytes) -> None:
         """Feeds the parser as long as the headers stay within their bound."""
-        if self._is_refused:
+        if self._is_deaf:
             return
-        if self._in_headers:
-            self._header_bytes += len(data)
-            if self._header_bytes > MAX_HEADER_BYTES and b"\r\n\r\n" not in data[:MAX_HEADER_BYTES]:
-                self._refuse()
-                return
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        self._uncounted_bytes += len(data)
+        is_too_long = self._uncounted_bytes > MAX_HEADER_BYTES
+        if is_too_long and self._phase is not _Phase.BODY and b"\r\n\r\n" not in data[:MAX_HEADER_BYTES]:
+            self._refuse(HEADERS_TOO_LARGE)
+            return
+        self._feed(data)
+        if self._phase is _Phase.BODY and self._uncounted_bytes > MAX_HEADER_BYTES:
+            self._refuse(HEADERS_TOO_LARGE)  # trailers, or what comes with the size of a chunk
+        if self._phase is not _Phase.BETWEEN and self._deadline is None and not self._is_deaf:
+            seconds = self._patience.body_s if self._phase is _Phase.BODY else self._patience.headers_s
+            self._deadline = self.loop.call_later(seconds, self._refuse, TOO_SLOW)
 
-    def _refuse(self) -> None:
-        self._is_refused = True
-        self.transport.write(_TOO_LARGE)
-        # Closed with input unread, the connection would be reset and the answer could be lost on its way.
-        self.transport.write_eof()
-        self.loop.call_later(LINGER_S, self.transport.close)
+    def _feed(self, data: bytes) -> None:
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            # No other protocol is spoken here, and a server that ignores the offer goes on as if there had been none.
+            self.parser, announced = parser_after_upgrade(self, self.headers)
+            self._feed(announced + data[upgrade.args[0] :])
+        except httptools.HttpParserError:
+            self._refuse(NOT_HTTP)
+
+    def _refuse(self, answer: Answer) -> None:
+        """Ends the connection with that answer, once all requests before the refused one have theirs."""
+        has_begun = self._phase is _Phase.BODY
+        self._is_deaf = True
+        self._set_phase(_Phase.BETWEEN)
+        if has_begun and self.cycle.response_complete:
+            self.linger()  # it had its answer before it was read to its end
+            return
+        if has_begun:
+            self._give_up(self.cycle)
+        self._refusal = answer
+        if not self._unanswered:
+            self._send_refusal(answer)
+
+    def _give_up(self, cycle: RequestResponseCycle) -> None:
+        """Whoever reads the body of that request is told that no more of it comes, and need not answer it."""
+        cycle.disconnected = True
+        cycle.message_event.set()
+        self._unanswered -= 1
+        if self.pipeline and self.pipeline[0][0] is cycle:
+            self.pipeline.popleft()
+
+    def _send_refusal(self, answer: Answer) -> None:
+        if not self.transport.is_closing():
+            wire = (answer.head.wire, answer.length, b"connection: close\r\n\r\n", answer.body)
+            self.transport.write(b"".join(wire))
+            self.linger()
+
+    def linger(self) -> None:
+        """Closes after what the client still sends was read and dropped, for LINGER_S at most.
+
+        Closed with input unread, the connection would be reset, and the answer could be lost on its way.
+        """
+        self._is_deaf = True
+        self._set_phase(_Phase.BETWEEN)
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            self.transport.write_eof()
+            self.loop.call_later(LINGER_S, self.transport.close)
+
+    def _set_phase(self, phase: _Phase) -> None:
+        self._phase = phase
+        self._uncounted_bytes = 0
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
     def on_message_begin(self) -> None:
         """The parser's: a request begins."""
-        self._in_headers = True
+        self._phase = _Phase.HEADERS
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         """The parser's: its headers are complete."""
-        self._in_headers = False
-        self._header_bytes = 0
         super().on_headers_complete()
+        self._set_phase(_Phase.BODY)
+        self._unanswered += 1
         cast("dict[str, Any]", self.scope)[CYCLE] = self.cycle
+        if self.scope["http_version"] == "1.0":
+            self.cycle.waiting_for_100_continue = False  # such a client would take it for the answer
+
+    def on_body(self, body: bytes) -> None:
+        """The parser's: a piece of its body."""
+        self._uncounted_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """The parser's: it is complete."""
+        if self.parser.should_upgrade() and announces_body(self.headers):
+            return  # the parser takes the body for another protocol's
+        self._set_phase(_Phase.BETWEEN)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """An answer was sent; called once for each."""
+        self._unanswered -= 1
+        super().on_response_complete()
+        if self._refusal is not None and not self._unanswered:
+            self._send_refusal(self._refusal)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone."""
+        self._is_deaf = True
+        self._set_phase(_Phase.BETWEEN)
+        super().connection_lost(exc)

@@ -26,6 +26,8 @@ AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _PREFIX = b"/~"
 _PREFIX_END = 34
+_HIDDEN = b"<prefix>"
+"""What stands where an attempt's own secret was; the runner writes the same."""
 _OWN_PATHS = (b"/health", b"/clock")
 _OWN_LENGTH = 7
 
@@ -52,54 +54,68 @@ class DataPlane:
         if isinstance(found, Answer):
             await send_answer(cycle, found)
             return
-        attempt, path = found
-        body = body_at_hand(cycle)
-        if body is None or len(body) > MAX_BODY_BYTES:
-            body = await _read_body(receive)
+        attempt, path, token = found
+        body = await _whole_body(cycle, receive)
         if body is None:
             # Not journaled: a request is known by its digest, and this one was never read to its end.
             await send_answer(cycle, problems.BODY_TOO_LARGE)
             return
-        decision = await self._decide(attempt, scope, path=path, body=body)
+        query = scope["query_string"]
+        if token:
+            # An agent may tell its own address, to the model for one: digests and rows must not depend on it.
+            path, query, body = (
+                path.replace(token, _HIDDEN),
+                query.replace(token, _HIDDEN),
+                body.replace(token, _HIDDEN),
+            )
+        decision = await self._decide(attempt, scope, path=path, query=query, body=body)
+        if decision.delay_ms or decision.ending is Ending.HELD:
+            await _wait(attempt, receive, decision)
         if decision.ending is Ending.HELD:
-            await _hold(attempt, receive, milliseconds=decision.delay_ms)
             close_unanswered(cycle)
-            return
-        if decision.delay_ms:
-            await asyncio.sleep(decision.delay_ms / 1000)
-        await send_answer(cycle, decision.answer, then_close=decision.ending is Ending.CUT)
+        else:
+            await send_answer(cycle, decision.answer, then_close=decision.ending is Ending.CUT)
 
-    async def _decide(self, attempt: Attempt, scope: Scope, *, path: bytes, body: bytes) -> Decision:
+    async def _decide(self, attempt: Attempt, scope: Scope, *, path: bytes, query: bytes, body: bytes) -> Decision:
         if attempt.closed:
             return Decision(problems.UNKNOWN_PREFIX)
         location = attempt.locate(scope["method"], path)
         if location.target.path == MCP_PATH:
             return await self._mcp.decide(attempt, method=scope["method"], headers=scope["headers"], body=body)
-        request = read_request(location.target, query_string=scope["query_string"], headers=scope["headers"], body=body)
+        request = read_request(location.target, query_string=query, headers=scope["headers"], body=body)
         return attempt.decide(location, request)
 
-    def _select(self, raw_path: bytes, headers: list[tuple[bytes, bytes]]) -> tuple[Attempt, bytes] | Answer:
+    def _select(self, raw_path: bytes, headers: list[tuple[bytes, bytes]]) -> tuple[Attempt, bytes, bytes] | Answer:
+        """The attempt, the path in its world, and the secret that selected it; empty where the header did."""
         named = [value for name, value in headers if name == b"x-eval-case"]
         if not raw_path.startswith(_PREFIX):
             if raw_path[:4].lower() != b"/%7e":
                 return self._select_by_header(named, raw_path)
             raw_path = _PREFIX + raw_path[4:]  # some clients escape the tilde
-        attempt, path = self._attempts.by_token(raw_path[2:_PREFIX_END]), raw_path[_PREFIX_END:]
+        token, path = raw_path[2:_PREFIX_END], raw_path[_PREFIX_END:]
+        attempt = self._attempts.by_token(token)
         if attempt is None or path[:1] not in (b"/", b""):
             return problems.UNKNOWN_PREFIX
         if named and named != [attempt.case_header]:
             # Not journaled either: it says of itself that it belongs to another world, so no world can own it.
             return problems.OTHER_CASE
-        return attempt, path
+        return attempt, path, token
 
-    def _select_by_header(self, named: list[bytes], path: bytes) -> tuple[Attempt, bytes] | Answer:
+    def _select_by_header(self, named: list[bytes], path: bytes) -> tuple[Attempt, bytes, bytes] | Answer:
         if self._attempts.selection is Selection.PREFIX:
             return problems.PREFIX_ONLY
         if len(set(named)) != 1:
             return problems.NO_CASE_NAMED
         case_id = named[0].decode("utf-8", "replace")
         attempt = self._attempts.by_header(case_id)
-        return (attempt, path) if attempt else problems.unknown_case(case_id)
+        return (attempt, path, b"") if attempt else problems.unknown_case(case_id)
+
+
+async def _wait(attempt: Attempt, receive: Receive, decision: Decision) -> None:
+    if decision.ending is Ending.HELD:
+        await _hold(attempt, receive, milliseconds=decision.delay_ms)
+    else:
+        await asyncio.sleep(decision.delay_ms / 1000)
 
 
 async def _hold(attempt: Attempt, receive: Receive, *, milliseconds: int) -> None:
@@ -119,8 +135,13 @@ async def _disconnected(receive: Receive) -> None:
         pass  # what is left of the request
 
 
-async def _read_body(receive: Receive) -> bytes | None:
+async def _whole_body(cycle: RequestResponseCycle, receive: Receive) -> bytes | None:
     """The whole body; None when it is longer than MAX_BODY_BYTES, or when the client went away before its end."""
+    body = body_at_hand(cycle)
+    return body if body is not None and len(body) <= MAX_BODY_BYTES else await _read_body(receive)
+
+
+async def _read_body(receive: Receive) -> bytes | None:
     pieces: list[bytes] = []
     size = 0
     while True:

@@ -11,8 +11,8 @@ from jsonpointer import JsonPointerException
 from contracts.control import RequestMiss
 from contracts.record import Json
 from contracts.suite.route import Effect
-from fixture_api.pointers import PointerError, expand_text, split
-from fixture_api.templates import Context, MissingReferenceError, Template, compile_template
+from fixture_api.pointers import INDEX, PointerError, expand_text, split
+from fixture_api.templates import Context, MissingReferenceError, Template, compile_template, invented
 
 _CANNOT_APPLY = (
     jsonpatch.JsonPatchException,
@@ -20,6 +20,7 @@ _CANNOT_APPLY = (
     MissingReferenceError,
     PointerError,
     TypeError,  # jsonpatch, for a member of a scalar
+    ValueError,  # jsonpatch, for an index that only begins like a number
 )
 
 
@@ -82,9 +83,16 @@ def apply_effects(effects: Iterable[CompiledEffect], context: Context) -> Json:
                 operation["value"] = effect.value.render(context)
             state = _apply(state, operation)
         except _CANNOT_APPLY as error:
-            miss = error.miss if isinstance(error, MissingReferenceError) else None
+            miss = error.miss if isinstance(error, MissingReferenceError) else _invented(effect, operation, state)
             raise EffectError(f"effect {effect.op} {operation['path']}: {error}", miss=miss) from error
     return state
+
+
+def _invented(effect: CompiledEffect, operation: dict[str, Json], state: Json) -> RequestMiss | None:
+    """What the request lacks, where a parameter in one of the pointers names what is not in the state."""
+    pointers = ((effect.from_path, operation.get("from", "")), (effect.path, operation["path"]))
+    misses = (invented(state, split(told), planned=split(own)) for own, told in pointers if own is not None)
+    return next((miss for miss in misses if miss is not None), None)
 
 
 def _apply(state: Json, operation: dict[str, Json]) -> Json:
@@ -104,7 +112,7 @@ def _with_own_path(document: Json, tokens: tuple[str, ...]) -> Json:
     for token in tokens:
         key: str | int = token
         if isinstance(place, list):
-            if not token.isdecimal() or int(token) >= len(place):
+            if not INDEX.fullmatch(token) or int(token) >= len(place):
                 break
             key = int(token)
         elif not isinstance(place, dict) or token not in place:

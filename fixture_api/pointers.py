@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contracts.record import Json
 
 _PARAM = re.compile(r"{(\w+)}")
-_INDEX = re.compile(r"0|[1-9][0-9]*")
+INDEX = re.compile(r"0|[1-9][0-9]{0,8}")  # no list is longer, and int() refuses texts of thousands of digits
 
 
 class PointerError(LookupError):
@@ -43,7 +43,7 @@ def resolve(document: Json, tokens: tuple[str, ...]) -> Json:
     for place, token in enumerate(tokens):
         if isinstance(value, dict) and token in value:
             value = value[token]
-        elif isinstance(value, list) and _INDEX.fullmatch(token) and int(token) < len(value):
+        elif isinstance(value, list) and INDEX.fullmatch(token) and int(token) < len(value):
             value = value[int(token)]
         else:
             raise PointerError("nothing is at /" + "/".join(escape(step) for step in tokens[: place + 1]))

@@ -43,6 +43,14 @@ BODY_TOO_LARGE = problem(
 HEADERS_TOO_LARGE = problem(
     HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "Headers too large", "Request line and headers may have 64 KiB."
 )
+NOT_HTTP = problem(
+    HTTPStatus.BAD_REQUEST, "No HTTP request", "What came is no HTTP/1.1 request; the connection is closed."
+)
+TOO_SLOW = problem(
+    HTTPStatus.REQUEST_TIMEOUT,
+    "Too slow",
+    "The request did not arrive in time: headers may take 30 s from their first byte, the body 300 s after them.",
+)
 TOOL_CALL_LIMIT = problem(
     HTTPStatus.TOO_MANY_REQUESTS, "Tool call limit", "The attempt has made all the tool calls that its limit allows."
 )

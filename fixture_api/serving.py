@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import logging
+import resource
 import signal
 import socket
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 import uvloop
 
 from contracts.errors import ErrorCode, Found, LabError
-from fixture_api.connections import BoundedConnection
+from fixture_api.connections import BoundedConnection, Patience
 
 KEEP_ALIVE_S = 3600
 """An idle connection stays open longer than any attempt: the server is never the first to close it."""
@@ -49,24 +51,38 @@ def bind(host: str, port: int) -> socket.socket:
     return bound
 
 
-def serve(
-    *, data_app: Any, data: socket.socket, control_app: Any, control: socket.socket, exit_with_stdin: bool
+def serve(  # noqa: PLR0913 - the process's parts
+    *,
+    data_app: Any,
+    data: socket.socket,
+    control_app: Any,
+    control: socket.socket,
+    patience: Patience,
+    exit_with_stdin: bool,
 ) -> None:
     """Serves both ports until SIGTERM, SIGINT or, where asked for, the end of stdin; connections are dropped then."""
+    _allow_many_connections()
     # Nothing with an address or a path is ever logged: a prefix is a secret of its attempt.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="fixture_api: %(levelname)s: %(message)s")
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve([(data_app, data), (control_app, control)], exit_with_stdin=exit_with_stdin))
+        apps = [(data_app, data), (control_app, control)]
+        runner.run(_serve(apps, patience=patience, exit_with_stdin=exit_with_stdin))
 
 
-async def _serve(ports: list[tuple[Any, socket.socket]], *, exit_with_stdin: bool) -> None:
+def _allow_many_connections() -> None:
+    """Idle connections stay open, so the usual soft limit of 1 024 files could be used up by one careless agent."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+async def _serve(ports: list[tuple[Any, socket.socket]], *, patience: Patience, exit_with_stdin: bool) -> None:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     if exit_with_stdin:
         await loop.connect_read_pipe(lambda: _EndOfInput(stop), sys.stdin)
-    servers = [_Server(_config(app)) for app, _ in ports]
+    servers = [_Server(_config(app, patience)) for app, _ in ports]
     tasks = [
         asyncio.create_task(server.serve(sockets=[bound])) for server, (_, bound) in zip(servers, ports, strict=True)
     ]
@@ -101,10 +117,10 @@ class _EndOfInput(asyncio.Protocol):
         self._stop.set()
 
 
-def _config(app: Any) -> uvicorn.Config:
+def _config(app: Any, patience: Patience) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=BoundedConnection,
+        http=cast("type[BoundedConnection]", functools.partial(BoundedConnection, patience=patience)),
         ws="none",
         lifespan="off",
         interface="asgi3",

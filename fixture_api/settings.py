@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,10 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.suite.settings import SuiteSettings
 from fixture_api.attempts import Selection
 from fixture_api.clock import FixedClock, fixed_clock
+from fixture_api.connections import BODY_S, HEADERS_S, Patience
 
 _READ_BYTES = 65536
+_SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class Settings:
     control_host: str
     control_port: int
     selection: Selection
+    patience: Patience
 
 
 def variables_of_line(stdin: int) -> dict[str, str]:
@@ -60,6 +64,14 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         found.append(Found(text=f"{text!r} is no port", place=name))
         return 0
 
+    def seconds(name: str, default: float) -> float:
+        text = environment.get(name) or str(default)
+        if _SECONDS.fullmatch(text) and float(text):
+            return float(text)
+        found.append(Found(text=f"{text!r} is no number of seconds", place=name))
+        return default
+
+    patience = Patience(seconds("FIXTURE_HEADERS_S", HEADERS_S), seconds("FIXTURE_BODY_S", BODY_S))
     fixture_port, control_port = port("FIXTURE_PORT", "8080"), port("CONTROL_PORT", "8081")
     select = environment.get("FIXTURE_SELECT") or Selection.HAND
     if select not in list(Selection):
@@ -77,6 +89,7 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         control_host=environment.get("CONTROL_HOST") or "127.0.0.1",
         control_port=control_port,
         selection=Selection(select),
+        patience=patience,
     )
 
 

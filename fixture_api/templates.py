@@ -58,21 +58,25 @@ class _StateReference:
         except PointerError as error:
             shown = "".join("/" + escape(token) for token in tokens)
             raise MissingReferenceError(
-                f"$state {shown}: {error} in the state", miss=self._miss(context.state, tokens)
+                f"$state {shown}: {error} in the state", miss=invented(context.state, tokens, planned=self.tokens)
             ) from error
 
-    def _miss(self, state: Json, tokens: tuple[str, ...]) -> RequestMiss | None:
-        """What the request lacks, where its parameter names what is not there; None: the suite is at fault."""
-        from_request = [at for at, (own, token) in enumerate(zip(self.tokens, tokens, strict=True)) if own != token]
-        if not from_request:
-            return None
-        named = tokens[: from_request[-1] + 1]
+
+def invented(state: Json, tokens: tuple[str, ...], *, planned: tuple[str, ...]) -> RequestMiss | None:
+    """What a request lacks whose parameters name what is not in the state; None: the suite is at fault.
+
+    `planned` are the tokens as the suite has them, before parameters were filled in.
+    """
+    value = state
+    for at, (own, token) in enumerate(zip(planned, tokens, strict=True)):
         try:
-            resolve(state, named)
+            value = resolve(value, (token,))
         except PointerError:
-            name = "".join("/" + escape(token) for token in named)
+            if own == token or not isinstance(value, dict | list):
+                return None
+            name = "".join("/" + escape(step) for step in tokens[: at + 1])
             return RequestMiss(part="path", name=name, expected="a value in the state")
-        return None
+    return None
 
 
 _PARTS: Mapping[str, Literal["path", "query", "json"]] = {"path": "path", "query": "query", "json": "json"}
