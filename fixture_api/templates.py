@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from contracts.control import RequestMiss
 from contracts.record import Json
 from fixture_api.pointers import PointerError, escape, expand_tokens, resolve, split
+from fixture_api.request import ABSENT
 
 
 @dataclass(slots=True)
@@ -103,6 +104,8 @@ def _request_part(part: str, context: Context) -> Json:
     if part == "query":
         # The first of a repeated key, as most servers read it.
         return dict(reversed(context.query))
+    if context.body is ABSENT:
+        raise PointerError("nothing is there")
     return context.body
 
 

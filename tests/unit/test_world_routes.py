@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -157,6 +158,7 @@ def test_an_effect_that_cannot_apply_is_the_suites_error_and_changes_nothing(
     [
         ({"$request": "/json/none"}, {"part": "json", "name": "/none", "expected": "any"}),
         ({"$request": "/query/q"}, {"part": "query", "name": "q", "expected": "any"}),
+        ({"all": {"$request": "/json"}}, {"part": "json", "name": "", "expected": "any"}),
         (
             {"$state": "/orders/{id}x/amount"},
             {"part": "path", "name": "/orders/a-1x", "expected": "a value in the state"},
@@ -168,7 +170,7 @@ def test_a_request_that_refers_to_nothing_is_unmatched_and_changes_nothing(
 ) -> None:
     effects: list[dict[str, Any]] = [{"op": "add", "path": "/log/-", "value": each} for each in (1, value)]
     one = open_attempt(tmp_path, routes=[post("/go/{id}", *effects)], state=STATE)
-    status, body = one.read("POST", "/go/a-1", {})
+    status, body = one.read("POST", "/go/a-1", body=b"no JSON")
     assert (status, body["nearestRoute"]["id"], body["misses"]) == (404, "post", [miss])
     closed = one.close()
     assert closed.suite_error is None
@@ -185,6 +187,28 @@ def test_an_invented_id_is_unmatched_and_no_turn_is_used_up(tmp_path: Path) -> N
     closed = one.close()
     assert closed.suite_error is None
     assert closed.state["log"] == [1]
+
+
+@pytest.mark.parametrize(
+    ("effect", "id_", "missing"),
+    [
+        ({"op": "remove", "path": "/orders/{id}"}, "none", "/orders/none"),
+        ({"op": "replace", "path": "/orders/{id}/amount", "value": 1}, "none", "/orders/none"),
+        ({"op": "move", "from": "/orders/{id}", "path": "/gone"}, "none", "/orders/none"),
+        ({"op": "add", "path": "/log/{id}", "value": 1}, "9", "/log/9"),
+        ({"op": "replace", "path": "/log/{id}", "value": 1}, "0x", "/log/0x"),
+        ({"op": "replace", "path": "/log/{id}", "value": 1}, "٣", "/log/٣"),
+        ({"op": "add", "path": "/log/{id}/x", "value": 1}, "1" * 5000, "/log/" + "1" * 5000),
+    ],
+)
+def test_an_invented_id_in_an_effects_pointer_is_the_requests_fault_too(
+    tmp_path: Path, effect: dict[str, Any], id_: str, missing: str
+) -> None:
+    one = open_attempt(tmp_path, routes=[post("/go/{id}", effect)], state=STATE)
+    status, body = one.read("POST", "/go/" + quote(id_))
+    assert (status, body["misses"][0]["name"]) == (404, missing)
+    closed = one.close()
+    assert (closed.suite_error, closed.state) == (None, STATE)
 
 
 def test_the_first_error_of_the_suite_is_kept(tmp_path: Path) -> None:
