@@ -148,6 +148,7 @@ class BoundedConnection(HttpToolsProtocol):
     def _give_up(self, cycle: RequestResponseCycle) -> None:
         """Whoever reads the body of that request is told that no more of it comes, and need not answer it."""
         cycle.disconnected = True
+        cycle.waiting_for_100_continue = False
         cycle.message_event.set()
         self._unanswered -= 1
         if self.pipeline and self.pipeline[0][0] is cycle:

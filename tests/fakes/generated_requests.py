@@ -128,7 +128,7 @@ _RIGHT = [
     Asked("DELETE", "/orders/b~2", (), b"", is_chunked=False),
     *(Asked(method, "/bytes", (), b"", is_chunked=False) for method in ("GET", "HEAD")),
     Asked("HEAD", "/orders/a-1", (), b"", is_chunked=False),
-    *[Asked("GET", "/thrice", (), b"", is_chunked=False)] * 3,
+    *(Asked("GET", path, (), b"", is_chunked=False) for path in ("/thrice", "/thrice", "/down")),
     Asked("OPTIONS", "/echo", (), b"", is_chunked=False),
     Asked("GET", "/search?q=[1,2.5]&q=3&deep={}", (), b"", is_chunked=False),
 ]

@@ -83,7 +83,13 @@ ROUTES: list[dict[str, Any]] = [
         "id": "thrice",
         "method": "GET",
         "path": "/thrice",
-        "responses": [{"text": "one"}, {"status": 503, "json": {"two": 2}}, {"status": 299, "text": "drei ✓"}],
+        "responses": [{"text": "one"}, {"status": 299, "text": "zwei ✓"}, {"status": 410}],
+    },
+    {
+        "id": "down",
+        "method": "GET",
+        "path": "/down",
+        "responses": [{"status": 503, "json": {"error": "the only 5xx that is planned"}}],
     },
     {
         "id": "bytes",
