@@ -100,6 +100,10 @@ async def _drop(servers: list[_Server], tasks: list[asyncio.Task[None]]) -> None
     # uvicorn reports each request that is cut off here as an error of the application.
     logging.getLogger("uvicorn.error").disabled = True
     for server in servers:
+        for listening in server.servers:
+            listening.close()
+    await asyncio.sleep(0)  # one that was accepted before is only now a connection that can be dropped
+    for server in servers:
         for connection in list(server.server_state.connections):
             connection.transport.abort()
     for task in tasks:

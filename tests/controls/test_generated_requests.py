@@ -58,8 +58,11 @@ class Served:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     suite = rich_suite(tmp_path_factory.mktemp("suites") / "suite")
-    limits = {"FIXTURE_HEADERS_S": str(HEADERS_S), "FIXTURE_BODY_S": str(BODY_S)}
-    with tempfile.TemporaryFile() as log, FixtureProcess(suite, log=log, **limits) as api:
+    times = (str(HEADERS_S), str(BODY_S))
+    with (
+        tempfile.TemporaryFile() as log,
+        FixtureProcess(suite, log=log, FIXTURE_HEADERS_S=times[0], FIXTURE_BODY_S=times[1]) as api,
+    ):
         yield Served(api, log)
 
 
