@@ -58,10 +58,9 @@ class Served:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     suite = rich_suite(tmp_path_factory.mktemp("suites") / "suite")
-    times = (str(HEADERS_S), str(BODY_S))
     with (
         tempfile.TemporaryFile() as log,
-        FixtureProcess(suite, log=log, FIXTURE_HEADERS_S=times[0], FIXTURE_BODY_S=times[1]) as api,
+        FixtureProcess(suite, log=log, FIXTURE_HEADERS_S=str(HEADERS_S), FIXTURE_BODY_S=str(BODY_S)) as api,
     ):
         yield Served(api, log)
 
@@ -162,7 +161,6 @@ def test_10_000_odd_requests_are_all_answered_or_ended_in_time_and_the_next_one_
         assert not found, "\n".join(found)
         statuses.update(outcome.status for outcome in outcomes)
         memory_kb = memory_kb or served.memory_kb()
-    print(statuses, memory_kb, served.memory_kb(), served.said()[:2000])
     assert statuses.total() == COUNT
     assert {200, 201, 204, 400, 404, 408, 409, 431, 503} <= set(statuses), "the requests were odd in too few ways"
     assert api.client().ask("GET", "/health").status == 200

@@ -132,7 +132,27 @@ _RIGHT = [
     Asked("OPTIONS", "/echo", (), b"", is_chunked=False),
     Asked("GET", "/search?q=[1,2.5]&q=3&deep={}", (), b"", is_chunked=False),
 ]
-_ALL = st.one_of(_requests(), _requests(), st.sampled_from(_RIGHT), st.sampled_from(_TALKS).map(_talk))
+
+
+def _mcp(method: str, **params: Any) -> Asked:
+    headers = ("content-type: application/json", "accept: application/json, text/event-stream")
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return Asked("POST", "/mcp", headers, json.dumps(body).encode(), is_chunked=False)
+
+
+_CLIENT = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "any", "version": "1"}}
+_MCP = [
+    _mcp("initialize", **_CLIENT),
+    _mcp("tools/list"),
+    _mcp("tools/call", name="lookup_order", arguments={"id": "a-1"}),
+    _mcp("tools/call", name="refund", arguments={"id": "b~2", "kind": "full", "reason": [1]}),
+    _mcp("tools/call", name="none", arguments={}),
+]
+_FLOW = (_talk(_TALKS[0]), _RIGHT[0], _refund("a-1", _REFUNDS[0]), _talk(_TALKS[len(_TEXTS)]))
+"""The model asks for a tool, gets its result and answers."""
+_ALL = st.one_of(
+    st.sampled_from(_MCP), _requests(), _requests(), st.sampled_from(_RIGHT), st.sampled_from(_TALKS).map(_talk)
+)
 
 
 class Sequence(NamedTuple):
@@ -142,6 +162,9 @@ class Sequence(NamedTuple):
     requests: tuple[Asked, ...]
 
 
+_REQUESTS = st.lists(_ALL, min_size=1, max_size=12).map(tuple)
 SEQUENCES = st.builds(
-    Sequence, case=st.sampled_from(["one", "two"]), requests=st.lists(_ALL, min_size=1, max_size=12).map(tuple)
+    Sequence,
+    case=st.sampled_from(["one", "two"]),
+    requests=st.one_of(_REQUESTS, _REQUESTS, _REQUESTS, _REQUESTS.map(lambda rest: (*_FLOW, *rest[:6]))),
 )

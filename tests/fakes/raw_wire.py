@@ -28,6 +28,8 @@ class Wire:
         self._socket = socket.create_connection(("127.0.0.1", port), timeout=timeout_s)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._left = b""
+        self.is_closed = False
+        """The server closed, or said that it will."""
 
     def __enter__(self) -> Self:
         return self
@@ -47,9 +49,15 @@ class Wire:
         """The next answer, status line to last byte; raises ClosedError, and TimeoutError when none comes."""
         head = self._until(b"\r\n\r\n")
         status, length = head[9:12], _LENGTH.search(head)
+        self.is_closed = b"\r\nconnection: close\r\n" in head
         if b"transfer-encoding: chunked\r\n" in head and not to_head:
             return head + self._until(b"0\r\n\r\n")
-        return head + (b"" if to_head or status in _NO_BODY or length is None else self._take(int(length[1])))
+        if to_head or status in _NO_BODY or length is None:
+            return head
+        try:
+            return head + self._take(int(length[1]))
+        except ClosedError as error:
+            raise ClosedError(head + error.received) from error
 
     def ask(self, content: bytes) -> bytes:
         """One request and its answer."""
@@ -85,6 +93,7 @@ class Wire:
     def _more(self) -> None:
         piece = self._socket.recv(_READ_BYTES)
         if not piece:
+            self.is_closed = True
             raise ClosedError(self._left)
         self._left += piece
 

@@ -171,7 +171,17 @@ RULES: list[dict[str, Any]] = [
 ]
 
 
+FAULTS = [
+    {"route": "orders", "kind": "malformed-json", "times": 1},
+    {"route": "down", "kind": "truncated", "value": 3},
+    {"route": "bytes", "kind": "wrong-content-type"},
+    {"route": "line", "kind": "status", "value": 502, "times": 1},
+    {"route": "search", "kind": "empty", "skip": 1},
+]
+
+
 def rich_suite(root: Path) -> Path:
-    """Cases `one` and `two`; `two` has routes and a state of its own. Its model answers everything."""
-    two = case("two", routes=OWN_ROUTES, state={"orders": {"a-1": {"amount": 6, "status": None}}, "own": True})
+    """Cases `one` and `two`; `two` has routes, faults and a state of its own. Its model answers everything."""
+    state = {"orders": {"a-1": {"amount": 6, "status": None}}, "own": True}
+    two = case("two", routes=OWN_ROUTES, state=state, faults={"responses": FAULTS})
     return SuiteFolder(root, cases=[case("one"), two], routes=ROUTES, tools=TOOLS, state=STATE, rules=RULES).write()
