@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
+from tests.fakes.fixture_process import FixtureProcess
 from tests.fakes.open_world import case
 from tests.fakes.suite_folder import SuiteFolder
 
@@ -95,6 +97,41 @@ def refund_desk(root: Path) -> Path:
     """The suite; its case is `refund`."""
     state = {"orders": {"a-1": {"amount": 1250, "status": "delivered"}}, "refunds": []}
     return SuiteFolder(root, cases=[case("refund")], routes=_ROUTES, tools=TOOLS, state=state, rules=_RULES).write()
+
+
+_NUMBERS = itertools.count(1)
+
+
+class Desk(NamedTuple):
+    """An open attempt of the refund desk."""
+
+    api: FixtureProcess
+    number: int
+    prefix: str
+
+    @property
+    def root(self) -> str:
+        return f"http://127.0.0.1:{self.api.data_port}"
+
+    @property
+    def url(self) -> str:
+        """FIXTURE_URL."""
+        return self.root + self.prefix
+
+    def close(self) -> dict[str, Any]:
+        return self.api.close("refund", self.number)
+
+
+def opened(api: FixtureProcess, **opening: Any) -> Desk:
+    """A new attempt."""
+    number = next(_NUMBERS)
+    return Desk(api, number, api.open("refund", number, model=MODEL, prompt="polite", **opening))
+
+
+def summary(closed: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """Of what a closing hands out, what `ROWS` has."""
+    rows = [served["row"] for served in closed["served"]]
+    return [(row["via"], row["route"], row["tool"], row["status"]) for row in rows]
 
 
 Message = dict[str, Any]
