@@ -122,14 +122,19 @@ class BoundedConnection(HttpToolsProtocol):
             self._deadline = self.loop.call_later(seconds, self._refuse, TOO_SLOW)
 
     def _feed(self, data: bytes) -> None:
-        try:
-            self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade as upgrade:
-            # No other protocol is spoken here, and a server that ignores the offer goes on as if there had been none.
-            self.parser, announced = parser_after_upgrade(self, self.headers)
-            self._feed(announced + data[upgrade.args[0] :])
-        except httptools.HttpParserError:
-            self._refuse(NOT_HTTP)
+        left = memoryview(data)
+        while left:
+            try:
+                self.parser.feed_data(left)
+            except httptools.HttpParserUpgrade as upgrade:
+                # No other protocol is spoken here: a server that ignores the offer goes on as if there had been none.
+                left = left[upgrade.args[0] :]
+                self.parser = parser_after_upgrade(self, self.headers)
+            except httptools.HttpParserError:
+                self._refuse(NOT_HTTP)
+                return
+            else:
+                return
 
     def _refuse(self, answer: Answer) -> None:
         """Ends the connection with that answer, once all requests before the refused one have theirs."""

@@ -31,12 +31,14 @@ def announces_body(headers: Headers) -> bool:
     return any(name in _FRAMING for name, _ in headers)
 
 
-def parser_after_upgrade(callbacks: ParserCallbacks, headers: Headers) -> tuple[httptools.HttpRequestParser, bytes]:
-    """A parser for what comes after such headers, and what it must be fed first."""
+def parser_after_upgrade(callbacks: ParserCallbacks, headers: Headers) -> httptools.HttpRequestParser:
+    """A parser for what comes after such headers."""
     if not announces_body(headers):
-        return httptools.HttpRequestParser(callbacks), b""
+        return httptools.HttpRequestParser(callbacks)
     framing = b"".join(name + b": " + value + b"\r\n" for name, value in headers if name in _FRAMING)
-    return httptools.HttpRequestParser(_AfterHead(callbacks)), b"POST / HTTP/1.1\r\n" + framing + b"\r\n"
+    parser = httptools.HttpRequestParser(_AfterHead(callbacks))
+    parser.feed_data(b"POST / HTTP/1.1\r\n" + framing + b"\r\n")
+    return parser
 
 
 class _AfterHead:

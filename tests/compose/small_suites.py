@@ -51,3 +51,9 @@ def probing_suite(root: Path) -> Path:
     """One case whose expectation any answer fulfils."""
     expect = {"assertions": [{"type": "not_contains", "value": EXPECTATION_MARKER}]}
     return small_suite(root, "probing", cases=[{"id": "probes", "expect": expect}])
+
+
+def prying_suite(root: Path) -> Path:
+    """Two cases that any answer fulfils, also one that no route answered: `victim` and `prying`."""
+    expect = {"assertions": [{"type": "not_contains", "value": EXPECTATION_MARKER}], "unmatchedRequests": "allow"}
+    return small_suite(root, "prying", cases=[{"id": name, "expect": expect} for name in ("victim", "prying")])

@@ -220,6 +220,8 @@ def test_an_offer_of_another_protocol_is_ignored_and_loses_no_byte(api: FixtureP
             wire.send(sent + plain)
             assert wire.answer().endswith(expected)
             assert status_of(wire.answer()) == 200
+        wire.send(plain * 3000)
+        assert {status_of(wire.answer()) for _ in range(3000)} == {200}
         for at in range(0, len(by_chunks), 1000):
             wire.send(by_chunks[at : at + 1000])
         assert wire.answer().endswith(expected)
