@@ -122,7 +122,12 @@ class BoundedConnection(HttpToolsProtocol):
             self._deadline = self.loop.call_later(seconds, self._refuse, TOO_SLOW)
 
     def _feed(self, data: bytes) -> None:
-        left = memoryview(data)
+        try:
+            self._parse(memoryview(data))
+        except httptools.HttpParserError:
+            self._refuse(NOT_HTTP)
+
+    def _parse(self, left: memoryview) -> None:
         while left:
             try:
                 self.parser.feed_data(left)
@@ -130,9 +135,6 @@ class BoundedConnection(HttpToolsProtocol):
                 # No other protocol is spoken here: a server that ignores the offer goes on as if there had been none.
                 left = left[upgrade.args[0] :]
                 self.parser = parser_after_upgrade(self, self.headers)
-            except httptools.HttpParserError:
-                self._refuse(NOT_HTTP)
-                return
             else:
                 return
 
