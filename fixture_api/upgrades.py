@@ -32,7 +32,7 @@ def announces_body(headers: Headers) -> bool:
 
 
 def parser_after_upgrade(callbacks: ParserCallbacks, headers: Headers) -> httptools.HttpRequestParser:
-    """A parser for what comes after such headers."""
+    """A parser for what comes after such headers; raises HttpParserError where they announce a body in no known way."""
     if not announces_body(headers):
         return httptools.HttpRequestParser(callbacks)
     framing = b"".join(name + b": " + value + b"\r\n" for name, value in headers if name in _FRAMING)

@@ -227,6 +227,16 @@ def test_an_offer_of_another_protocol_is_ignored_and_loses_no_byte(api: FixtureP
         assert wire.answer().endswith(expected)
 
 
+def test_an_offer_before_a_body_of_unknown_coding_is_400(api: FixtureProcess, prefix: str) -> None:
+    offer = request("GET", prefix + "/orders", "transfer-encoding: xchunked", "connection: upgrade", "upgrade: h2c")
+    with Wire(api.data_port) as wire:
+        wire.send(
+            offer.replace(b"HTTP/1.1", b"HTTP/0.9") + b"0\r\n\r\n"
+        )  # which the parser lets pass in so old a version
+        assert status_of(wire.answer()) == 400
+        assert wire.rest() == b""
+
+
 def test_a_client_of_http_1_0_is_not_told_to_continue(api: FixtureProcess, prefix: str) -> None:
     head = request("PATCH", prefix + "/echo", JSON_TYPE, "expect: 100-continue", "content-length: 2")
     with Wire(api.data_port) as wire:
