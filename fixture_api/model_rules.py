@@ -6,7 +6,6 @@ hold, of equally many the one with the most that do, and then the first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -16,6 +15,7 @@ from fixture_api.answers import Answer, json_bytes
 from fixture_api.completions import choice
 from fixture_api.conversation import Conversation
 from fixture_api.model_errors import planned_error
+from fixture_api.patterns import Pattern, compile_pattern
 
 _PARTS = ("case", "prompt", "turn", "lastTool", "lastStatus")
 _MAX_SHOWN = 200
@@ -46,7 +46,7 @@ class CompiledRule(NamedTuple):
 
     parts: tuple[_Part, ...]
     """What is expected, in the order of _PARTS; None: anything."""
-    text: re.Pattern[str] | None
+    text: Pattern | None
     reply: Reply
     error: Answer | None
     """The planned error, ready to be sent."""
@@ -55,10 +55,7 @@ class CompiledRule(NamedTuple):
 def compile_rule(rule: Rule) -> CompiledRule:
     """Raises ValueError for a `text` that is no regular expression and for a reply that cannot be sent."""
     when = rule.when
-    try:
-        text = re.compile(when.text) if when.text is not None else None
-    except re.error as error:
-        raise ValueError(f"when.text {when.text!r} is no regular expression: {error}") from error
+    text = None if when.text is None else compile_pattern(when.text)
     json_bytes(choice(rule.reply, turn=1))  # what could not be sent is found now
     planned = planned_error(rule.reply.error) if rule.reply.error else None
     parts = (when.case, when.prompt, when.turn, when.last_tool, when.last_status)
@@ -88,7 +85,7 @@ def _holds(rule: CompiledRule, facts: Facts) -> bool:
     for expected, found in zip(rule.parts, facts.parts, strict=True):
         if expected is not None and expected != found:
             return False
-    return rule.text is None or rule.text.search(facts.text) is not None
+    return rule.text is None or rule.text.is_found_in(facts.text)
 
 
 def _given(rule: CompiledRule) -> int:
@@ -99,5 +96,5 @@ def _misses(rule: CompiledRule, facts: Facts) -> Iterator[str]:
     for name, expected, found in zip(_PARTS, rule.parts, facts.parts, strict=True):
         if expected is not None and expected != found:
             yield f"{name} is {'nothing' if found is None else str(found)[:_MAX_SHOWN]}, expected {expected}"
-    if rule.text and not rule.text.search(facts.text):
-        yield f"text {rule.text.pattern!r} is not found in the last message"
+    if rule.text and not rule.text.is_found_in(facts.text):
+        yield f"text {rule.text.written!r} is not found in the last message"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from contracts.suite.files import SuiteFiles
 from contracts.suite.lint_names import names_written
-from contracts.suite.lint_patterns import regex_refusal
+from contracts.suite.lint_patterns import re2_refusal
 from contracts.suite.lint_routes import lint_sent_headers
 from contracts.suite.problems import Place, Problem, nearest, unknown_name
 from contracts.suite.rule_order import never_reached
@@ -60,7 +60,7 @@ def _lint_when(when: When, place: Place, known: _Known, *, said: Collection[str]
         yield Problem(
             "can never hold: a tool's result comes after the model's first turn; expected 2 or more", place / "turn"
         )
-    if when.text is not None and (why := regex_refusal(when.text)):
+    if when.text is not None and (why := re2_refusal(when.text)):
         yield Problem(why, place / "text")
 
 

@@ -1,13 +1,12 @@
 """Regular expressions and JSON Schemas that could not be used; each is asked of the very library that will use it.
 
-Those of assertions are RE2 and JSON Schema, which only driver and runner have and judge with: the libraries are
-imported when a suite needs them, and where they are not installed this one rule is left to the others.
+RE2, because an agent's text is searched and must not hang who searches. JSON Schema only driver and runner have: the
+libraries are imported when a suite needs them, and where one is not installed its rule is left to the others.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection
 from functools import lru_cache
 from importlib.util import find_spec
@@ -34,18 +33,8 @@ _REMEMBERED = 1024
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def regex_refusal(pattern: str) -> str | None:
-    """Why a text is no regular expression of the standard library (rules of scripted models), or None."""
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        return f"no valid regular expression: {error}"
-    return None
-
-
-@lru_cache(maxsize=_REMEMBERED)
 def re2_refusal(pattern: str) -> str | None:
-    """Why RE2 refuses a regular expression (assertions), or None."""
+    """Why RE2 refuses a regular expression (assertions, rules of scripted models), or None."""
     if find_spec("re2") is None:
         return None
     import re2  # noqa: PLC0415 - most suites need none

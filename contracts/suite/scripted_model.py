@@ -21,7 +21,7 @@ class When(Record):
     last_status: Annotated[int, Field(ge=200, le=599)] | None = None
     """The HTTP status that was last served to a tool call in this attempt; only where a tool result is last."""
     text: str | None = None
-    """A regular expression that is searched in the last message's content."""
+    """A regular expression (RE2) that is searched in the last message's content."""
 
 
 class ScriptedCall(Record):

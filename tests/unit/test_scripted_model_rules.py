@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fixture_api.journal import Ending
+from fixture_api.patterns import compile_pattern
 from tests.fakes.open_world import OpenAttempt, case, open_attempt
 
 PATH = "/v1/chat/completions"
@@ -359,3 +360,13 @@ def test_an_attempt_without_a_model_serves_none(tmp_path: Path) -> None:
     one = open_attempt(tmp_path)
     assert one.read("POST", PATH, {"messages": [USER]})[0] == 404
     assert one.close().served[0].unmatched is not None
+
+
+def test_no_text_of_an_agent_can_hang_a_rule() -> None:
+    pattern = compile_pattern("(a+)+$")
+    assert not pattern.is_found_in("a" * 50_000 + "b")
+
+
+def test_an_expression_that_re2_refuses_is_refused_with_its_words() -> None:
+    with pytest.raises(ValueError, match=r"RE2"):
+        compile_pattern(r"(?=a)")
