@@ -32,7 +32,7 @@ check: $(STAMP)
 	@$(BIN)/python -m scripts.lock_requirements --check
 	@$(BIN)/python -m scripts.generate_schemas --check
 	@$(BIN)/python -m scripts.generate_errors --check
-	@$(BIN)/python -m pytest -q --numprocesses=auto tests/unit tests/contract
+	@$(BIN)/python -m pytest -q --numprocesses=auto --dist=loadfile tests/unit tests/contract
 
 test-compose: setup
 	@LABCTL_REQUIRE_ENGINE=1 $(BIN)/python -m pytest tests/compose
