@@ -76,8 +76,9 @@ def with_openai(url: str, **headers: str) -> str:
     ):
 
         def ask(messages: list[Any]) -> dict[str, Any]:
-            completion = client.chat.completions.create(model=MODEL, messages=messages, tools=OFFERED)  # type: ignore[arg-type]
-            return completion.choices[0].message.to_dict()
+            completion = client.chat.completions.create(model=MODEL, messages=messages, tools=OFFERED)
+            message: dict[str, Any] = completion.choices[0].message.to_dict()
+            return message
 
         return converse(ask, lambda name, arguments: tool_with_httpx(tools, name, arguments))
 
@@ -89,8 +90,9 @@ def with_openai_streamed(url: str, **headers: str) -> str:
     ):
 
         def ask(messages: list[Any]) -> dict[str, Any]:
-            with client.chat.completions.stream(model=MODEL, messages=messages, tools=OFFERED) as stream:  # type: ignore[arg-type]
-                return stream.get_final_completion().choices[0].message.to_dict()
+            with client.chat.completions.stream(model=MODEL, messages=messages, tools=OFFERED) as stream:
+                message: dict[str, Any] = stream.get_final_completion().choices[0].message.to_dict()
+                return message
 
         return converse(ask, lambda name, arguments: tool_with_httpx(tools, name, arguments))
 
@@ -106,13 +108,10 @@ def with_pydantic_ai(url: str, **headers: str) -> str:
             openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="none", default_headers=headers) as client,
         ):
             model = OpenAIChatModel(MODEL, provider=OpenAIProvider(openai_client=client))
-            agent = Agent(model)
 
-            @agent.tool_plain
             async def lookup_order(order_id: str) -> str:
                 return (await tools.get(f"/orders/{order_id}")).raise_for_status().text
 
-            @agent.tool_plain
             async def issue_refund(order_id: str, amount: int) -> str:
                 return (
                     (await tools.post("/refunds", json={"order_id": order_id, "amount": amount}))
@@ -120,7 +119,9 @@ def with_pydantic_ai(url: str, **headers: str) -> str:
                     .text
                 )
 
-            return (await agent.run(QUESTION)).output
+            agent = Agent(model, tools=[lookup_order, issue_refund])
+            answer: str = (await agent.run(QUESTION)).output
+            return answer
 
     return asyncio.run(conversation())
 
