@@ -20,11 +20,13 @@ class RunnerReady(Record):
 
 
 class RunnerStarted(Record):
-    """An attempt begins; only for live progress."""
+    """An attempt begins: for live progress, and for the record of one that a dead runner leaves behind."""
 
     type: Literal["started"] = "started"
     case_id: str
     attempt: int
+    repeat: int
+    retry_of: int | None = None
 
 
 class RunnerAttempt(Record):

@@ -35,8 +35,8 @@ class Collected:
 
     finished: bool = False
     attempts: int = 0
-    under_way: dict[tuple[str, int], str] = field(default_factory=dict)
-    """(case id, attempt) -> when it started."""
+    under_way: dict[tuple[str, int], tuple[str, RunnerStarted]] = field(default_factory=dict)
+    """(case id, attempt) -> when it started, and what the runner said of it."""
 
 
 def read_runner(lines: Iterable[str]) -> Iterator[RunnerLine]:
@@ -92,7 +92,7 @@ class Collector:
             if isinstance(record, RunnerAttempt):
                 self._append(record)
             elif isinstance(record, RunnerStarted):
-                self.collected.under_way[record.case_id, record.attempt] = clock.instant(clock.now())
+                self.collected.under_way[record.case_id, record.attempt] = clock.instant(clock.now()), record
                 self.progress(record)
             elif isinstance(record, RunnerFinished):
                 self.collected.finished = True
@@ -111,15 +111,16 @@ class Collector:
 
     def _give_up_on_attempts_under_way(self) -> None:
         cases = {case.case_id: case for case in self.plan.cases}
-        for (case_id, attempt), started_at in sorted(self.collected.under_way.items()):
-            case = cases[case_id]
+        for _, (started_at, started) in sorted(self.collected.under_way.items(), key=lambda item: item[0]):
+            case = cases[started.case_id]
             record = AttemptRecord(
-                case_id=case_id,
+                case_id=case.case_id,
                 title=case.title,
                 protected=case.protected,
                 case_digest=case.case_digest,
-                attempt=attempt,
-                repeat=1,
+                attempt=started.attempt,
+                repeat=started.repeat,
+                retry_of=started.retry_of,
                 outcome=Outcome.UNKNOWN,
                 outcome_class=OutcomeClass.INFRASTRUCTURE,
                 reason="the runner ended in the middle of this attempt",

@@ -64,7 +64,7 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         capture=request.capture,
         concurrency=request.concurrency,
         planned_at=clock.instant(started_at),
-        cases=planned_cases(suite, cases),
+        cases=planned_cases(suite, cases, repeats=request.repeat),
     )
     return Draft(request=request, suite=suite, cases=cases, env=env, plan=plan)
 

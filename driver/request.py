@@ -18,6 +18,8 @@ class RunRequest:
     prompt: str | None
     case_ids: tuple[str, ...]
     only: tuple[str, ...]
+    repeat: int
+    """How often each case is attempted."""
     concurrency: int
     seed: int | None
     timeout_s: float | None

@@ -13,6 +13,7 @@ from contracts.results import CaseResult, Metrics, Summary
 from ledger.attempts_file import AttemptIndex
 from ledger.case_results import case_result
 from ledger.junit import JUnitCounts, junit_pieces, testcase_piece
+from ledger.repeats import RepeatTotals
 from ledger.results import ResultsHead, case_piece, exit_of, results_pieces
 from ledger.totals import Totals
 
@@ -29,6 +30,8 @@ class Grading:
     metrics: Metrics
     listed: tuple[CaseResult, ...]
     """All cases in the order of the plan, or, of more than LISTED_CASES, those not passing."""
+    repeats_line: str | None
+    """What the repeats say, where cases were repeated."""
     _case_pieces: list[bytes]
     _counts: JUnitCounts
     _testcase_pieces: list[bytes]
@@ -65,12 +68,13 @@ def grade_run(plan: Plan, attempts: Path) -> Grading:
 
 def grade_indexed(plan: Plan, index: AttemptIndex) -> Grading:
     """Grade attempts that were scanned before."""
-    totals, counts = Totals(), JUnitCounts()
+    totals, counts, repeats = Totals(), JUnitCounts(), RepeatTotals()
     case_pieces, testcase_pieces, listed = [], [], []
     for planned, attempts in zip(plan.cases, index.by_case(case.case_id for case in plan.cases), strict=True):
         case = case_result(planned, attempts)
         totals.add(case)
         counts.add(case)
+        repeats.add(case)
         case_pieces.append(case_piece(case))
         testcase_pieces.append(testcase_piece(case))
         if len(plan.cases) <= LISTED_CASES or case.outcome is not Outcome.PASS:
@@ -80,6 +84,7 @@ def grade_indexed(plan: Plan, index: AttemptIndex) -> Grading:
         summary=totals.summary(),
         metrics=totals.metrics(),
         listed=tuple(listed),
+        repeats_line=repeats.line(),
         _case_pieces=case_pieces,
         _counts=counts,
         _testcase_pieces=testcase_pieces,

@@ -40,6 +40,11 @@ class Graded(Protocol):
         """All cases, or of a large run those that did not pass."""
         ...
 
+    @property
+    def repeats_line(self) -> str | None:
+        """What the repeats say, where cases were repeated."""
+        ...
+
 
 def summary_text(graded: Graded, *, run: str, screen: Screen) -> str:
     """The table, the totals, the first failed check of each case that did not pass, and the next command.
@@ -65,6 +70,8 @@ def summary_text(graded: Graded, *, run: str, screen: Screen) -> str:
     for line in _left_out(graded):
         console.print(line, soft_wrap=True)
     console.print(totals_line(graded.summary), style="bold", soft_wrap=True)
+    if graded.repeats_line:
+        console.print(graded.repeats_line, soft_wrap=True)
     not_passing = [case for case in graded.listed if case.outcome is not Outcome.PASS]
     for case in not_passing[:MOST_EXPLAINED]:
         for line in _explanation(case, screen):
@@ -94,12 +101,18 @@ def _table(cases: Sequence[CaseResult], screen: Screen) -> Table:
         tries = last_tries(case.attempts)
         table.add_row(
             Text(screen_text(case.case_id, ascii_only=not screen.is_terminal)),
-            Text(case.outcome.value + (" (flaky)" if case.flaky else ""), style=_STYLES[case.outcome]),
+            Text(_outcome(case, tries), style=_STYLES[case.outcome]),
             Text(screen_text(_not_passed(tries), ascii_only=not screen.is_terminal)),
             str(sum(attempt.tool_calls for attempt in tries)),
             f"{sum(attempt.duration_ms for attempt in case.attempts) / 1000:.2f} s",
         )
     return table
+
+
+def _outcome(case: CaseResult, tries: Sequence[AttemptResult]) -> str:
+    passed = sum(attempt.outcome is Outcome.PASS for attempt in tries)
+    of_repeats = f" {passed}/{len(tries)}" if len(tries) > 1 else ""
+    return case.outcome.value + of_repeats + (" (flaky)" if case.flaky else "")
 
 
 def _not_passed(tries: Sequence[AttemptResult]) -> str:

@@ -62,7 +62,7 @@ def serve() -> int:
 
 
 def _started(task: Task) -> RunnerStarted:
-    return RunnerStarted(case_id=task.case.id, attempt=task.attempt)
+    return RunnerStarted(case_id=task.case.id, attempt=task.attempt, repeat=task.repeat, retry_of=task.retry_of)
 
 
 def read_order(stdin: int) -> RunnerOrder | None:

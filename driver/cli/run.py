@@ -53,6 +53,14 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     help="Run matching cases: comma list, case-insensitive; a glob when it has * ? [, else a substring.",
 )
 @click.option(
+    "--repeat",
+    type=click.IntRange(1, 1000),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Attempt each case N times; it passes when all of them do.",
+)
+@click.option(
     "-c",
     "--concurrency",
     type=click.IntRange(1, 256),

@@ -39,7 +39,7 @@ def all_pass(plan: Plan) -> Iterator[str]:
     """What a runner prints when everything goes well."""
     yield RunnerReady(runner="fake").to_line()
     for case in plan.cases:
-        yield RunnerStarted(case_id=case.case_id, attempt=1).to_line()
+        yield RunnerStarted(case_id=case.case_id, attempt=1, repeat=1).to_line()
         yield passing_attempt(plan, case.case_id).to_line()
     yield RunnerFinished(attempts=len(plan.cases)).to_line()
 

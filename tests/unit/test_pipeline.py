@@ -31,6 +31,7 @@ def request(evidence: Path) -> RunRequest:
         prompt=None,
         case_ids=("unknown-order", "already-refunded"),
         only=(),
+        repeat=1,
         concurrency=1,
         seed=None,
         timeout_s=None,
@@ -82,7 +83,7 @@ def test_no_secret_value_is_in_any_file_and_the_stack_gets_it(tmp_path: Path) ->
 def test_a_runner_that_dies_leaves_what_was_under_way_unknown_and_the_rest_not_run(tmp_path: Path) -> None:
     def dies(plan: Plan) -> Iterator[str]:
         yield RunnerReady(runner="fake").to_line()
-        yield RunnerStarted(case_id="unknown-order", attempt=1).to_line()
+        yield RunnerStarted(case_id="unknown-order", attempt=1, repeat=1).to_line()
 
     outcome = run(FakeStack(says=dies), request(tmp_path))
     assert outcome.exit_code is Exit.CANNOT_TELL
@@ -155,3 +156,16 @@ def test_what_the_isolation_cannot_promise_is_said_once_where_an_agent_of_the_us
     run(stack, wanted, warnings)
     assert len(warnings) == (said is not None)
     assert said is None or said in warnings[0]
+
+
+def test_each_case_is_planned_as_often_as_asked_and_a_lost_retry_keeps_its_repeat(tmp_path: Path) -> None:
+    def dies(plan: Plan) -> Iterator[str]:
+        yield RunnerReady(runner="fake").to_line()
+        yield RunnerStarted(case_id="unknown-order", attempt=5, repeat=2, retry_of=2).to_line()
+
+    outcome = run(FakeStack(says=dies), replace(request(tmp_path), repeat=3))
+    plan = json.loads((outcome.path / "plan.json").read_text())
+    assert [case["repeats"] for case in plan["cases"]] == [3, 3]
+    (line,) = (outcome.path / "traces" / "attempts.jsonl").read_text().splitlines()
+    lost = json.loads(line)
+    assert (lost["attempt"], lost["repeat"], lost["retryOf"], lost["class"]) == (5, 2, 2, "infrastructure")
