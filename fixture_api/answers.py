@@ -53,7 +53,7 @@ class Answer(NamedTuple):
     @property
     def headers(self) -> dict[str, str]:
         """All headers by lower-case name."""
-        lines = (self.head.wire + self.length).decode("latin-1").splitlines()[1:]
+        lines = (self.head.wire + self.length).decode("latin-1").split("\r\n")[1:-1]
         return dict(line.split(": ", 1) for line in lines)
 
 

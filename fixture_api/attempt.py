@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Literal
 
-from contracts.control import AttemptClosed, AttemptOpening
+from contracts.control import AttemptClosed, AttemptOpening, RequestMiss
 from contracts.journal import Via
 from contracts.record import Json
 from fixture_api import problems
@@ -16,13 +16,22 @@ from fixture_api.journal import Decision, Served, records, served
 from fixture_api.locations import Location
 from fixture_api.model_errors import MODEL_CALL_LIMIT
 from fixture_api.model_rules import Situation
-from fixture_api.request import WorldRequest
+from fixture_api.request import ABSENT, MAX_JSON_DEPTH, WorldRequest, is_too_deep
 from fixture_api.routing import CompiledRoute, FoundRoute, first_holding
 from fixture_api.scripted_model import ScriptedModel, is_for_model, method_at
 from fixture_api.templates import Context, MissingReferenceError
 from fixture_api.tool_calls import BoundCall
 from fixture_api.unmatched import explain, explain_missing
 from fixture_api.world import CaseWorld
+
+MAX_KEPT_BYTES = 16 * 1024 * 1024
+"""Of request bodies that one attempt keeps for its judge and its state, about, in memory."""
+
+_NO_ROOM = RequestMiss(
+    part="json",
+    expected="16 MiB in memory at most, all bodies of the attempt together",
+    found="too much for this attempt",
+)
 
 Limit = Literal["tool_calls", "model_calls"]
 
@@ -38,8 +47,12 @@ class Attempt:
         self.opening = opening
         self.case_header = opening.case.encode()
         self.closed = False
+        self.token = b""
+        """The secret of its prefix; none for a world by hand."""
         self.ended = asyncio.Event()
         """Set when a limit was passed and when the attempt was closed."""
+        self.over = asyncio.Event()
+        """Set when the attempt was closed."""
         self.breached: Limit | None = None
         self.locate = case.locations.at
         """What a method and a path on the wire mean here."""
@@ -49,6 +62,8 @@ class Attempt:
         self._turns: dict[CompiledRoute, int] = {}
         self._faults = Faults(case.faults) if opening.faults and case.faults else None
         self._served: list[Served] = []
+        self._room = MAX_KEPT_BYTES
+        self._is_full = False
         self._tool_requests = 0
         self._model_requests = 0
         self._refused: set[Limit] = set()
@@ -65,6 +80,7 @@ class Attempt:
         if page is not None and request.target.method in _READING and self._find(location, request) is None:
             return Decision(page)  # not journaled: it tells of the lab, and nothing of the agent
         call = location.call
+        is_kept = self._make_room(request)
         most = self.opening.tool_call_limit
         self._tool_requests += 1
         if most is not None and self._tool_requests > most:
@@ -74,13 +90,18 @@ class Attempt:
             decision = decision._replace(answer=without_body(decision.answer))
         if call is not None:
             self._last_status = decision.answer.head.status
-        self._served.append(served(request, decision, call=call, via=via))
+        kept = request if is_kept else request._replace(body=ABSENT)
+        self._served.append(served(kept, decision, call=call, via=via))
         return decision
 
     def close(self) -> AttemptClosed:
         """Everything that judging needs; nothing is recorded after it."""
         self.closed = True
         self.ended.set()
+        self.over.set()
+        if is_too_deep(self._state):
+            self._suite_error = self._suite_error or f"the state is nested deeper than {MAX_JSON_DEPTH}"
+            self._state = None
         return AttemptClosed(
             served=tuple(records(self._served, case=self.opening.case, attempt=self.opening.attempt)),
             state=self._state,
@@ -88,6 +109,14 @@ class Attempt:
             model_error=self._model_error,
             breached=self.breached,
         )
+
+    def _make_room(self, request: WorldRequest) -> bool:
+        """False for a body that the attempt's memory has no room for: it is not kept, and cannot get into the state."""
+        is_kept = request.weight <= self._room
+        if is_kept:
+            self._room -= request.weight
+        self._is_full = not is_kept
+        return is_kept
 
     def _decide_model(self, request: WorldRequest, model: ScriptedModel) -> Decision:
         most = self.opening.model_call_limit
@@ -167,7 +196,7 @@ class Attempt:
         context = Context(self._state, found.params_of(request), request.query, request.body)
         try:
             if route.effects and not is_head_of_get:
-                context.state = apply_effects(route.effects, context)
+                context.state = self._changed(route, context)
             answer = response.answer(context)
         except (EffectError, MissingReferenceError) as error:
             if error.miss is None:
@@ -175,7 +204,7 @@ class Attempt:
             # an agent that invents an id or leaves a field out gets no answer; the suite is not at fault
             unmatched, answer = explain_missing(request, route, error.miss)
             return Decision(answer, unmatched=unmatched)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return self._broken(route, error)
         if is_head_of_get:
             return Decision(answer, route.route_id, response.delay_ms)
@@ -183,6 +212,12 @@ class Attempt:
         self._state = context.state
         self._turns[route] = turn + 1
         return Decision(answer, route.route_id, response.delay_ms)
+
+    def _changed(self, route: CompiledRoute, context: Context) -> Json:
+        """The state after the route's effects; raises EffectError or MissingReferenceError."""
+        if self._is_full:
+            raise MissingReferenceError("there is no room for the body", miss=_NO_ROOM)
+        return apply_effects(route.effects, context)
 
     def _broken(self, route: CompiledRoute, error: Exception) -> Decision:
         reason = f"route {route.route_id}: {error}"

@@ -47,6 +47,7 @@ class Attempts:
             self._check_header(opening.case)
         attempt = self._make(opening)
         token = secrets.token_hex(_TOKEN_BYTES)
+        attempt.token = token.encode()
         self._by_token[token.encode()] = attempt
         self._by_key[key] = (token.encode(), attempt)
         if opening.select == "header":

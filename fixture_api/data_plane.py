@@ -26,7 +26,7 @@ AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _PREFIX = b"/~"
 _PREFIX_END = 34
-_HIDDEN = b"<prefix>"
+_HOST, _HIDDEN = b"<host>", b"<prefix>"
 """What stands where an attempt's own secret was; the runner writes the same."""
 _OWN_PATHS = (b"/health", b"/clock")
 _OWN_LENGTH = 7
@@ -54,80 +54,76 @@ class DataPlane:
         if isinstance(found, Answer):
             await send_answer(cycle, found)
             return
-        attempt, path, token = found
+        attempt, path = found
         body = await _whole_body(cycle, receive)
         if body is None:
             # Not journaled: a request is known by its digest, and this one was never read to its end.
             await send_answer(cycle, problems.BODY_TOO_LARGE)
             return
-        query = scope["query_string"]
-        if token:
-            # An agent may tell its own address, to the model for one: digests and rows must not depend on it.
-            path, query, body = (
-                path.replace(token, _HIDDEN),
-                query.replace(token, _HIDDEN),
-                body.replace(token, _HIDDEN),
-            )
-        decision = await self._decide(attempt, scope, path=path, query=query, body=body)
-        if decision.delay_ms or decision.ending is Ending.HELD:
-            await _wait(attempt, receive, decision)
-        if decision.ending is Ending.HELD:
+        decision = await self._decide(attempt, scope, path=path, body=body)
+        if (decision.delay_ms or decision.ending is Ending.HELD) and not await _waited(attempt, receive, decision):
             close_unanswered(cycle)
         else:
             await send_answer(cycle, decision.answer, then_close=decision.ending is Ending.CUT)
 
-    async def _decide(self, attempt: Attempt, scope: Scope, *, path: bytes, query: bytes, body: bytes) -> Decision:
+    async def _decide(self, attempt: Attempt, scope: Scope, *, path: bytes, body: bytes) -> Decision:
         if attempt.closed:
             return Decision(problems.UNKNOWN_PREFIX)
+        query = scope["query_string"]
+        if attempt.token:
+            path, query, body = (_without_address(part, attempt, scope["headers"]) for part in (path, query, body))
         location = attempt.locate(scope["method"], path)
         if location.target.path == MCP_PATH:
             return await self._mcp.decide(attempt, method=scope["method"], headers=scope["headers"], body=body)
         request = read_request(location.target, query_string=query, headers=scope["headers"], body=body)
         return attempt.decide(location, request)
 
-    def _select(self, raw_path: bytes, headers: list[tuple[bytes, bytes]]) -> tuple[Attempt, bytes, bytes] | Answer:
-        """The attempt, the path in its world, and the secret that selected it; empty where the header did."""
+    def _select(self, raw_path: bytes, headers: list[tuple[bytes, bytes]]) -> tuple[Attempt, bytes] | Answer:
+        """The attempt and the path in its world."""
         named = [value for name, value in headers if name == b"x-eval-case"]
         if not raw_path.startswith(_PREFIX):
             if raw_path[:4].lower() != b"/%7e":
                 return self._select_by_header(named, raw_path)
             raw_path = _PREFIX + raw_path[4:]  # some clients escape the tilde
-        token, path = raw_path[2:_PREFIX_END], raw_path[_PREFIX_END:]
-        attempt = self._attempts.by_token(token)
+        attempt, path = self._attempts.by_token(raw_path[2:_PREFIX_END]), raw_path[_PREFIX_END:]
         if attempt is None or path[:1] not in (b"/", b""):
             return problems.UNKNOWN_PREFIX
         if named and named != [attempt.case_header]:
             # Not journaled either: it says of itself that it belongs to another world, so no world can own it.
             return problems.OTHER_CASE
-        return attempt, path, token
+        return attempt, path
 
-    def _select_by_header(self, named: list[bytes], path: bytes) -> tuple[Attempt, bytes, bytes] | Answer:
+    def _select_by_header(self, named: list[bytes], path: bytes) -> tuple[Attempt, bytes] | Answer:
         if self._attempts.selection is Selection.PREFIX:
             return problems.PREFIX_ONLY
         if len(set(named)) != 1:
             return problems.NO_CASE_NAMED
         case_id = named[0].decode("utf-8", "replace")
         attempt = self._attempts.by_header(case_id)
-        return (attempt, path, b"") if attempt else problems.unknown_case(case_id)
+        return (attempt, path) if attempt else problems.unknown_case(case_id)
 
 
-async def _wait(attempt: Attempt, receive: Receive, decision: Decision) -> None:
-    if decision.ending is Ending.HELD:
-        await _hold(attempt, receive, milliseconds=decision.delay_ms)
-    else:
-        await asyncio.sleep(decision.delay_ms / 1000)
+def _without_address(part: bytes, attempt: Attempt, headers: list[tuple[bytes, bytes]]) -> bytes:
+    """An agent may tell its own address, to the model for one: digests and rows must not depend on it."""
+    if attempt.token not in part:
+        return part
+    host = next((value for name, value in headers if name == b"host"), b"")
+    return part.replace(host + _PREFIX + attempt.token, _HOST + _PREFIX + _HIDDEN).replace(attempt.token, _HIDDEN)
 
 
-async def _hold(attempt: Attempt, receive: Receive, *, milliseconds: int) -> None:
-    """Returns after that time (0: no time), at the attempt's end, or when the client goes away."""
-    waits = [asyncio.ensure_future(attempt.ended.wait()), asyncio.ensure_future(_disconnected(receive))]
+async def _waited(attempt: Attempt, receive: Receive, decision: Decision) -> bool:
+    """True when the answer's whole delay is over; False when nothing is to be sent any more.
+
+    That is at the attempt's end, when the client went away, and for an answer that is held in any case.
+    """
+    waits = [asyncio.ensure_future(attempt.over.wait()), asyncio.ensure_future(_disconnected(receive))]
+    seconds = decision.delay_ms / 1000 if decision.delay_ms else None
     try:
-        await asyncio.wait(
-            waits, timeout=milliseconds / 1000 if milliseconds else None, return_when=asyncio.FIRST_COMPLETED
-        )
+        done, _ = await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for wait in waits:
             wait.cancel()
+    return not done and decision.ending is not Ending.HELD
 
 
 async def _disconnected(receive: Receive) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter, itemgetter
 from typing import Generic, NamedTuple, TypeVar
 
@@ -77,12 +77,6 @@ class PathTable(Generic[V]):
         return (
             entries if "" not in segments else [e for e in entries if all(segments[at] for at, _ in e.template.params)]
         )
-
-    def methods_of(self, segments: Sequence[str]) -> Iterator[str]:
-        """The methods under which some template fits the path."""
-        for method, length in self._shapes:
-            if length == len(segments) and self.fitting(method, segments):
-                yield method
 
 
 def _key_maker(places: tuple[int, ...]) -> Callable[[Sequence[str]], object]:

@@ -49,7 +49,7 @@ NOT_HTTP = problem(
 TOO_SLOW = problem(
     HTTPStatus.REQUEST_TIMEOUT,
     "Too slow",
-    "The request did not arrive in time: headers may take 30 s from their first byte, the body 300 s after them.",
+    "The request did not arrive in time: its headers or its body took too long from their first byte on.",
 )
 TOOL_CALL_LIMIT = problem(
     HTTPStatus.TOO_MANY_REQUESTS, "Tool call limit", "The attempt has made all the tool calls that its limit allows."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, unquote
@@ -12,6 +13,13 @@ from fixture_api.digests import canonical_text, digested_media_type, digested_ta
 
 MAX_JSON_DEPTH = 100
 """Deeper bodies are bytes to the lab: reading them recursively is what a hostile agent would hope for."""
+
+MAX_JSON_VALUES = 100_000
+"""A body of more is bytes to the lab: 8 MiB of empty lists would take 400 MiB, and seconds of everybody's time."""
+
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"')
+_VALUE_BYTES = 100
+"""About what a value takes in memory beside its text."""
 
 _MAX_QUERY_FIELDS = 10_000
 _PLAIN_DIGITS = 15
@@ -52,6 +60,8 @@ class WorldRequest(NamedTuple):
     has_body: bool
     """Some bytes came, JSON or not."""
     digest: str
+    weight: int
+    """About how many bytes of memory its JSON body takes; 0 without one."""
 
 
 def read_target(method: str, raw_path: bytes) -> Target:
@@ -71,6 +81,7 @@ def read_request(
     query = read_query(query_string) if query_string else []
     media_type = media_type_of(headers)
     value, canonical = read_json(body) if body and media_type.is_json else (ABSENT, None)
+    weight = 0 if value is ABSENT else len(body) + _VALUE_BYTES * _signs_of_values(body)
     digest = request_digest(
         target=target.digested,
         query=sorted(query) if query else query,
@@ -78,7 +89,7 @@ def read_request(
         canonical_body=canonical,
         body=body,
     )
-    return WorldRequest(target, query, headers, value, bool(body), digest)
+    return WorldRequest(target, query, headers, value, bool(body), digest, weight)
 
 
 def read_query(query_string: bytes) -> list[tuple[str, str]]:
@@ -127,7 +138,7 @@ class _JsonReader:
     def read(self, text: str) -> tuple[Json, str]:
         self._numbers_are_plain = True
         value = self._parse(text)
-        if len(text) > MAX_JSON_DEPTH and text.count("[") + text.count("{") > MAX_JSON_DEPTH and _is_too_deep(value):
+        if len(text) > MAX_JSON_DEPTH and text.count("[") + text.count("{") > MAX_JSON_DEPTH and is_too_deep(value):
             raise ValueError("nested too deeply")
         return value, canonical_text(value, numbers_are_plain=self._numbers_are_plain)
 
@@ -159,15 +170,27 @@ def read_json(body: bytes) -> tuple[Json, str | None]:
     """The value and its canonical text; (ABSENT, None) for what is no JSON or what canonical JSON cannot carry.
 
     Such a body (NaN, an integer beyond 2**53, a lone surrogate) is bytes to every part of the lab, so that none of it
-    can get into a state that could not be digested.
+    can get into a state that could not be digested. So is one of more than MAX_JSON_VALUES values.
     """
     try:
-        return _READER.read(body.decode())
+        text = body.decode()
+        if (
+            _signs_of_values(body) > MAX_JSON_VALUES
+            and _signs_of_values(_STRINGS.sub("", text).encode()) > MAX_JSON_VALUES
+        ):
+            return ABSENT, None
+        return _READER.read(text)
     except (ValueError, RecursionError):
         return ABSENT, None
 
 
-def _is_too_deep(value: Json) -> bool:
+def _signs_of_values(body: bytes) -> int:
+    """At least as many as there are values, but for the first; those in strings count too."""
+    return body.count(b",") + body.count(b"[") + body.count(b"{")
+
+
+def is_too_deep(value: Json) -> bool:
+    """True for more than MAX_JSON_DEPTH containers in one another; does not recurse."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(MAX_JSON_DEPTH):
         level = [

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from http import HTTPStatus
-from itertools import zip_longest
 
 from contracts.control import RequestMiss, UnmatchedRequest
 from contracts.record import Json
@@ -98,15 +97,13 @@ def _nearest(request: WorldRequest, routes: Iterable[CompiledRoute]) -> list[Com
 
 def path_distance(found: Sequence[str], expected: Sequence[str]) -> float:
     """How far a path is from a template: 1 for each segment that differs, a half for one that is nearly right."""
-    # Cut, so that what is remembered of a hostile request stays small.
-    shown = [segment[:_MAX_SHOWN] for segment in found]
-    return sum(_segment_distance(one, other) for one, other in zip_longest(shown, expected))
+    # Cut, so that what is remembered of a hostile request stays small; and not a step for each segment of a long one.
+    pairs = zip(found, expected, strict=False)
+    return abs(len(found) - len(expected)) + sum(_segment_distance(one[:_MAX_SHOWN], other) for one, other in pairs)
 
 
 @lru_cache(maxsize=4096)  # a suite's routes repeat a few words
-def _segment_distance(found: str | None, expected: str | None) -> float:
-    if found is None or expected is None:
-        return 1
+def _segment_distance(found: str, expected: str) -> float:
     if found == expected or (found and is_param(expected)):
         return 0
     alike = SequenceMatcher(None, found, expected).quick_ratio() >= _ALIKE

@@ -241,3 +241,19 @@ def test_over_mcp_a_timeout_is_no_answer_either(api: FixtureProcess) -> None:
         api.client().ask("POST", f"{prefix}/mcp", CALL, accept="application/json")
     (one,) = api.close("slow")["served"]
     assert (one["row"]["status"], one["row"]["fault"], one["row"]["delayMs"]) == (0, "timeout#0", 200)
+
+
+def test_a_header_of_the_suite_may_hold_what_some_take_for_the_end_of_a_line(tmp_path: Path) -> None:
+    route = {
+        "id": "odd",
+        "method": "GET",
+        "path": "/odd",
+        "responses": [{"json": {}, "headers": {"x-odd": "a\u0085b"}}],
+    }
+    faults = [{"route": "odd", "kind": "wrong-content-type"}]
+    suite = SuiteFolder(tmp_path, cases=[{**CASE, "faults": {"responses": faults}}], routes=[route], tools=[]).write()
+    with FixtureProcess(suite) as api:
+        prefix = api.open("greets", faults=True)
+        reply = api.client().ask("GET", f"{prefix}/odd")
+        assert (reply.status, dict(reply.headers)["content-type"]) == (200, "text/html; charset=utf-8")
+        assert rows(api, "greets") == [("odd", 200, "wrong-content-type#0")]

@@ -277,3 +277,19 @@ def test_an_agents_own_address_changes_no_digest(lab: Lab) -> None:
         closed.append(lab.api.close("one", 107))
     assert closed[0] == closed[1]
     assert len(closed[0]["served"]) == 3
+
+
+def test_an_agent_that_tells_its_address_gets_equal_rows_from_any_process_whoever_selects_it(suite: Path) -> None:
+    def row(select: str) -> dict[str, object]:
+        with FixtureProcess(suite) as api:
+            prefix = api.open("one", select=select)
+            address = f"http://127.0.0.1:{api.data_port}{prefix}"
+            headers = {"x_eval_case": "one"} if select == "header" else {}
+            target = "/echo" if select == "header" else f"{prefix}/echo"
+            answer = api.client().ask("PATCH", target, {"callback": f"{address}/hook"}, **headers)
+            assert prefix[2:].encode() not in answer.body
+            (one,) = api.close("one")["served"]
+            found: dict[str, object] = one["row"]
+            return found
+
+    assert row("prefix") == row("prefix") == row("header")
