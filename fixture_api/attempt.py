@@ -94,6 +94,17 @@ class Attempt:
         self._served.append(served(kept, decision, call=call, via=via))
         return decision
 
+    def count_unmade_call(self) -> Answer | None:
+        """Counts a tool call that no request of the world can be made of; the refusal, where the limit is passed."""
+        most = self.opening.tool_call_limit
+        self._tool_requests += 1
+        if most is None or self._tool_requests <= most:
+            return None
+        self._refused.add("tool_calls")
+        self.breached = self.breached or "tool_calls"
+        self.ended.set()
+        return problems.TOOL_CALL_LIMIT
+
     def close(self) -> AttemptClosed:
         """Everything that judging needs; nothing is recorded after it."""
         self.closed = True

@@ -108,7 +108,10 @@ def _without_address(part: bytes, attempt: Attempt, headers: list[tuple[bytes, b
     if attempt.token not in part:
         return part
     host = next((value for name, value in headers if name == b"host"), b"")
-    return part.replace(host + _PREFIX + attempt.token, _HOST + _PREFIX + _HIDDEN).replace(attempt.token, _HIDDEN)
+    for slash, colon in ((b"/", b":"), (b"%2F", b"%3A")):  # as it is, and as a value of a query
+        own, hidden = host.replace(b":", colon) + slash, _HOST + slash
+        part = part.replace(own + b"~" + attempt.token, hidden + b"~" + _HIDDEN)
+    return part.replace(attempt.token, _HIDDEN)
 
 
 async def _waited(attempt: Attempt, receive: Receive, decision: Decision) -> bool:

@@ -40,13 +40,18 @@ class McpExchange:
         try:
             target, body = encode_call(http, arguments)
         except BadArgumentsError as error:
-            return Told(f"The call was not made: {error}.", is_error=True)
+            return self.unmade() or Told(f"The call was not made: {error}.", is_error=True)
         try:
             self.decision = self._decide(http.method, target, body)
         except Exception as error:
             self.error = error
             raise
         return told(self.decision)
+
+    def unmade(self) -> Told | None:
+        """Counts a call of which no request can be made; what the agent is told where that passes the limit."""
+        refusal = self._attempt.count_unmade_call()
+        return told(Decision(refusal)) if refusal else None
 
     def _decide(self, method: str, target: str, body: bytes | None) -> Decision:
         raw_path, _, query = target.encode().partition(b"?")

@@ -80,10 +80,10 @@ class McpServer:
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         http = self._bindings.get(params.name)
-        if http is None:
-            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
         exchange: McpExchange = cast("Request", context.request).scope[_EXCHANGE]
-        said = exchange.call(http, params.arguments or {})
+        said = exchange.call(http, params.arguments or {}) if http else exchange.unmade()
+        if said is None:
+            raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
         return types.CallToolResult(content=[types.TextContent(text=said.text)], is_error=said.is_error)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, NamedTuple
+from urllib.parse import quote
 
 import pytest
 
@@ -285,7 +286,7 @@ def test_an_agent_that_tells_its_address_gets_equal_rows_from_any_process_whoeve
             prefix = api.open("one", select=select)
             address = f"http://127.0.0.1:{api.data_port}{prefix}"
             headers = {"x_eval_case": "one"} if select == "header" else {}
-            target = "/echo" if select == "header" else f"{prefix}/echo"
+            target = f"{'' if select == 'header' else prefix}/echo?plain={address}&quoted={quote(address, safe='')}"
             answer = api.client().ask("PATCH", target, {"callback": f"{address}/hook"}, **headers)
             assert prefix[2:].encode() not in answer.body
             (one,) = api.close("one")["served"]

@@ -80,7 +80,7 @@ def test_a_limit_counts_calls_through_both_doors(tmp_path: Path) -> None:
 
 
 def test_a_call_that_cannot_be_made_says_why_and_is_not_journaled(tmp_path: Path) -> None:
-    one = opened(tmp_path, tool_call_limit=0)
+    one = opened(tmp_path, tool_call_limit=2)
     exchange = McpExchange(one.attempt)
     assert exchange.call(BINDINGS["order"], {"i": 1}) == Told("The call was not made: no argument id.", is_error=True)
     assert exchange.call(BINDINGS["refund"], {"amount": "\ud800"}).is_error
