@@ -186,8 +186,8 @@ def test_the_delay_of_a_response_is_waited(api: FixtureProcess, client: DataClie
 
 def test_handshakes_are_in_no_journal_and_count_for_nothing(api: FixtureProcess, client: DataClient) -> None:
     prefix = api.open("one", 32, toolCallLimit=0)
-    sent = [message("initialize", CLIENT), message("ping"), message("tools/list"), call_of("none")]
-    assert [post(client, prefix, one).status for one in sent] == [200, 200, 200, 200]
+    sent = [message("initialize", CLIENT), message("ping"), message("tools/list")]
+    assert [post(client, prefix, one).status for one in sent] == [200, 200, 200]
     initialized = post(client, prefix, message("notifications/initialized", message_id=None))
     assert (initialized.status, initialized.body) == (202, b"")
     closed = api.close("one", 32)
