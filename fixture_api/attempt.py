@@ -46,7 +46,6 @@ class Attempt:
     def __init__(self, opening: AttemptOpening, case: CaseWorld, model: ScriptedModel | None) -> None:
         self.opening = opening
         self.case_header = opening.case.encode()
-        self.closed = False
         self.token = b""
         """The secret of its prefix; none for a world by hand."""
         self.ended = asyncio.Event()
@@ -63,7 +62,6 @@ class Attempt:
         self._faults = Faults(case.faults) if opening.faults and case.faults else None
         self._served: list[Served] = []
         self._room = MAX_KEPT_BYTES
-        self._is_full = False
         self._tool_requests = 0
         self._model_requests = 0
         self._refused: set[Limit] = set()
@@ -80,34 +78,30 @@ class Attempt:
         if page is not None and request.target.method in _READING and self._find(location, request) is None:
             return Decision(page)  # not journaled: it tells of the lab, and nothing of the agent
         call = location.call
-        is_kept = self._make_room(request)
-        most = self.opening.tool_call_limit
-        self._tool_requests += 1
-        if most is not None and self._tool_requests > most:
+        if self._is_past_tool_limit():
             return self._refuse("tool_calls", request, problems.TOOL_CALL_LIMIT, call, via=via)
         decision = self._decide_world(location, request)
         if request.target.method == "HEAD":
             decision = decision._replace(answer=without_body(decision.answer))
         if call is not None:
             self._last_status = decision.answer.head.status
-        kept = request if is_kept else request._replace(body=ABSENT)
-        self._served.append(served(kept, decision, call=call, via=via))
+        self._served.append(served(self._kept(request), decision, call=call, via=via))
         return decision
 
     def count_unmade_call(self) -> Answer | None:
         """Counts a tool call that no request of the world can be made of; the refusal, where the limit is passed."""
-        most = self.opening.tool_call_limit
-        self._tool_requests += 1
-        if most is None or self._tool_requests <= most:
+        if not self._is_past_tool_limit():
             return None
-        self._refused.add("tool_calls")
-        self.breached = self.breached or "tool_calls"
-        self.ended.set()
+        self._breach("tool_calls")
         return problems.TOOL_CALL_LIMIT
+
+    @property
+    def closed(self) -> bool:
+        """Nothing is recorded any more."""
+        return self.over.is_set()
 
     def close(self) -> AttemptClosed:
         """Everything that judging needs; nothing is recorded after it."""
-        self.closed = True
         self.ended.set()
         self.over.set()
         if is_too_deep(self._state):
@@ -121,13 +115,18 @@ class Attempt:
             breached=self.breached,
         )
 
-    def _make_room(self, request: WorldRequest) -> bool:
-        """False for a body that the attempt's memory has no room for: it is not kept, and cannot get into the state."""
-        is_kept = request.weight <= self._room
-        if is_kept:
-            self._room -= request.weight
-        self._is_full = not is_kept
-        return is_kept
+    def _is_past_tool_limit(self) -> bool:
+        """Counts one more tool call."""
+        most = self.opening.tool_call_limit
+        self._tool_requests += 1
+        return most is not None and self._tool_requests > most
+
+    def _kept(self, request: WorldRequest) -> WorldRequest:
+        """The request as its row keeps it: without a body that the attempt's memory has no room for."""
+        if request.weight > self._room:
+            return request._replace(body=ABSENT)
+        self._room -= request.weight
+        return request
 
     def _decide_model(self, request: WorldRequest, model: ScriptedModel) -> Decision:
         most = self.opening.model_call_limit
@@ -145,16 +144,22 @@ class Attempt:
         self, limit: Limit, request: WorldRequest, answer: Answer, call: BoundCall | None, *, via: Via
     ) -> Decision:
         decision = Decision(answer)
-        if limit not in self._refused:
+        if self._breach(limit):
             # The first request over a limit is in the journal and decides the attempt. How many more an agent gets out
             # before it is ended is a race, and a flood of them would fill this process's memory.
-            self._refused.add(limit)
-            self.breached = self.breached or limit
-            self.ended.set()
             self._served.append(served(request, decision, call=call, via=via))
         if call is not None:
             self._last_status = answer.status
         return decision
+
+    def _breach(self, limit: Limit) -> bool:
+        """The limit is passed; True for the first time."""
+        if limit in self._refused:
+            return False
+        self._refused.add(limit)
+        self.breached = self.breached or limit
+        self.ended.set()
+        return True
 
     def _decide_world(self, location: Location, request: WorldRequest) -> Decision:
         found = self._find(location, request)
@@ -207,7 +212,7 @@ class Attempt:
         context = Context(self._state, found.params_of(request), request.query, request.body)
         try:
             if route.effects and not is_head_of_get:
-                context.state = self._changed(route, context)
+                context.state = self._changed(route, context, request)
             answer = response.answer(context)
         except (EffectError, MissingReferenceError) as error:
             if error.miss is None:
@@ -224,9 +229,9 @@ class Attempt:
         self._turns[route] = turn + 1
         return Decision(answer, route.route_id, response.delay_ms)
 
-    def _changed(self, route: CompiledRoute, context: Context) -> Json:
+    def _changed(self, route: CompiledRoute, context: Context, request: WorldRequest) -> Json:
         """The state after the route's effects; raises EffectError or MissingReferenceError."""
-        if self._is_full:
+        if request.weight > self._room:
             raise MissingReferenceError("there is no room for the body", miss=_NO_ROOM)
         return apply_effects(route.effects, context)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,12 +10,12 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from contracts.errors import ErrorCode, Found, LabError
+from contracts.first_line import read_first_line
 from contracts.suite.settings import SuiteSettings
 from fixture_api.attempts import Selection
 from fixture_api.clock import FixedClock, fixed_clock
 from fixture_api.connections import BODY_S, HEADERS_S, Patience
 
-_READ_BYTES = 65536
 _SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]+)?")
 
 
@@ -41,12 +40,9 @@ def variables_of_line(stdin: int) -> dict[str, str]:
 
     Empty when stdin ended before: whoever wanted this process is gone. Raises LabError (bad-usage) for anything else.
     """
-    line = b""
-    while not line.endswith(b"\n"):
-        piece = os.read(stdin, _READ_BYTES)  # not through sys.stdin, whose buffer would hide the end that comes later
-        if not piece:
-            return {}
-        line += piece
+    line = read_first_line(stdin)
+    if not line.endswith(b"\n"):
+        return {}
     try:
         return TypeAdapter(dict[str, str]).validate_json(line)
     except ValidationError as error:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from http import HTTPStatus
+from itertools import islice
 
 from contracts.control import RequestMiss, UnmatchedRequest
 from contracts.record import Json
@@ -44,8 +45,8 @@ def _other_values(
     if len(misses) != 1:
         return ()
     part = misses[0].part, misses[0].name
-    alike = [other for route in routes for other in misses_of(request, route) if (other.part, other.name) == part]
-    return tuple(other.expected for other in alike[:_MAX_VALUES])
+    alike = (other for route in routes for other in misses_of(request, route) if (other.part, other.name) == part)
+    return tuple(other.expected for other in islice(alike, _MAX_VALUES))
 
 
 def _report(

@@ -11,13 +11,14 @@ from pydantic import ValidationError
 
 from contracts.errors import ErrorCode, LabError
 from contracts.exits import Exit
+from contracts.first_line import read_first_line
 from contracts.lines import RunnerFinished, RunnerReady, RunnerRefused, RunnerStarted
 from contracts.order import RunnerOrder
 from contracts.record import Record
 from runner import VERSION
 from runner.attempts import Task
 from runner.execution import Execution
-from runner.leaving import READ_BYTES, Watch
+from runner.leaving import Watch
 
 
 class LineWriter:
@@ -67,16 +68,11 @@ def _started(task: Task) -> RunnerStarted:
 
 def read_order(stdin: int) -> RunnerOrder | None:
     """The first line of stdin, which stays open; None when it ends before: there is no driver. Raises LabError."""
-    pieces: list[bytes] = []
-    # not through sys.stdin: a thread that waits in its buffer would keep the interpreter from ending
-    while piece := os.read(stdin, READ_BYTES):
-        pieces.append(piece)
-        if piece.endswith(b"\n"):
-            break
-    if not pieces:
+    line = read_first_line(stdin)
+    if not line:
         return None
     try:
-        return RunnerOrder.model_validate_json(b"".join(pieces))
+        return RunnerOrder.model_validate_json(line)
     except ValidationError as trouble:
         raise LabError(ErrorCode.BUG, "the order on stdin is none", cause=str(trouble)) from trouble
 
