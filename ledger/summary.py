@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from contracts.outcome import Outcome
-from contracts.results import AttemptResult, CaseResult, Summary
+from contracts.results import AttemptResult, CaseResult, Metrics, Summary
 from ledger.case_results import last_tries
 from ledger.check_text import check_lines
+from ledger.measures import case_measures, metrics_line
 from ledger.screen_text import Screen, screen_text
 from ledger.totals import stable_rate
 
@@ -33,6 +34,11 @@ class Graded(Protocol):
     @property
     def summary(self) -> Summary:
         """The counts of outcomes."""
+        ...
+
+    @property
+    def metrics(self) -> Metrics:
+        """The measures."""
         ...
 
     @property
@@ -70,6 +76,7 @@ def summary_text(graded: Graded, *, run: str, screen: Screen) -> str:
     for line in _left_out(graded):
         console.print(line, soft_wrap=True)
     console.print(totals_line(graded.summary), style="bold", soft_wrap=True)
+    console.print(metrics_line(graded.metrics), soft_wrap=True)
     if graded.repeats_line:
         console.print(graded.repeats_line, soft_wrap=True)
     not_passing = [case for case in graded.listed if case.outcome is not Outcome.PASS]
@@ -92,9 +99,11 @@ def totals_line(summary: Summary) -> str:
 
 def _table(cases: Sequence[CaseResult], screen: Screen) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("CASE", overflow="fold")
+    longest = max((len(case.case_id) for case in cases), default=0)
+    table.add_column("CASE", overflow="fold", no_wrap=longest <= 2 * screen.width // 5)
     table.add_column("OUTCOME", overflow="fold")
     table.add_column("CHECKS NOT PASSED", overflow="fold", ratio=1)
+    table.add_column("MEASURED", overflow="fold", max_width=screen.width // 4)
     table.add_column("CALLS", justify="right", no_wrap=True)
     table.add_column("TIME", justify="right", no_wrap=True)
     for case in cases:
@@ -103,6 +112,7 @@ def _table(cases: Sequence[CaseResult], screen: Screen) -> Table:
             Text(screen_text(case.case_id, ascii_only=not screen.is_terminal)),
             Text(_outcome(case, tries), style=_STYLES[case.outcome]),
             Text(screen_text(_not_passed(tries), ascii_only=not screen.is_terminal)),
+            Text(case_measures(case)),
             str(sum(attempt.tool_calls for attempt in tries)),
             f"{sum(attempt.duration_ms for attempt in case.attempts) / 1000:.2f} s",
         )

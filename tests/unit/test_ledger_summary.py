@@ -31,11 +31,12 @@ def _grading(tmp_path: Path, *, passing: int, failing: tuple[str, ...] = (), mis
 def test_a_small_run_lists_every_case_and_explains_those_that_did_not_pass(tmp_path: Path) -> None:
     grading = _grading(tmp_path, passing=1, failing=("refund",), missing=1)
     assert summary_text(grading, run="evidence/run-1", screen=PLAIN_SCREEN) == (
-        "CASE       OUTCOME  CHECKS NOT PASSED  CALLS    TIME\n"
-        "case-0     pass                            2  0.12 s\n"
-        "refund     fail     approval first         2  0.12 s\n"
-        "missing-0  unknown  not-run                0  0.00 s\n"
+        "CASE       OUTCOME  CHECKS NOT PASSED  MEASURED     CALLS    TIME\n"
+        "case-0     pass                        asserts 1/1      2  0.12 s\n"
+        "refund     fail     approval first                      2  0.12 s\n"
+        "missing-0  unknown  not-run                             0  0.00 s\n"
         "3 planned: 1 passed, 1 failed, 1 unknown; pass rate [0.33, 0.67]\n"
+        "measured: assertions 1.00, time of attempts 0.24 s\n"
         "\n"
         "refund: fail\n"
         "  tool-order approval first: fail\n"
