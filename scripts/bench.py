@@ -23,7 +23,8 @@ def main() -> int:
         _bench_help()
         _bench_cases(folder)
         _bench_compose(folder)
-    subprocess.run([sys.executable, "-m", "scripts.bench_fixture_api"], cwd=ROOT, check=True)
+    for part in ("bench_adapters", "bench_fixture_api"):
+        subprocess.run([sys.executable, "-m", f"scripts.{part}"], cwd=ROOT, check=True)
     return 0
 
 

@@ -16,13 +16,22 @@ file = "prompts/bench.md"
 adapter = "chat"
 model = "scripted/bench"
 prompt = "bench"
+
+[agents.shell]
+adapter = "command"
+command = ["sh", "{suite}/agents/bench.sh"]
 """
+SHELL_AGENT = """printf '%s\\n' '{"type": "message", "text": "The capital is Paris."}'
+"""
+"""A program that costs next to nothing beside its being started."""
 
 
 def write_trivial_suite(folder: Path, *, cases: int) -> Path:
     """Write the suite into the folder, which is made; returns the folder."""
     (folder / "prompts").mkdir(parents=True)
     (folder / "models").mkdir()
+    (folder / "agents").mkdir()
+    (folder / "agents" / "bench.sh").write_text(SHELL_AGENT)
     (folder / "suite.toml").write_text(_SETTINGS)
     (folder / "prompts" / "bench.md").write_text("Answer with the capital of France.\n")
     rules = [{"when": {}, "reply": {"text": "The capital is Paris."}}]
