@@ -3,50 +3,72 @@
 from __future__ import annotations
 
 import json
-from typing import TypeVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from contracts.record import Json
-from contracts.suite.problems import Document, Place, Problem
+from contracts.suite.broken import Broken
+from contracts.suite.mending import mended, readable
+from contracts.suite.places import Path
+from contracts.suite.problems import Document, Problem
 from contracts.suite.reading import UnfitNumber
 from contracts.suite.wording import not_json, problems_of
 
 M = TypeVar("M", bound=BaseModel)
 
 
-def checked(model: type[M], place: Place, value: Json) -> tuple[M | None, list[Problem]]:
-    """The value as a record, or None with everything that is wrong with it.
+@dataclass(frozen=True)
+class Checked(Generic[M]):
+    """A document as a record, as far as it has the right shape."""
 
-    JSON text goes in, not Python objects: only so strict records take a list for a tuple and still no "1" for 1.
+    record: M | None
+    """With stand-ins for what is broken; None where nothing can be used."""
+    problems: tuple[Problem, ...] = ()
+    """Everything that has the wrong shape."""
+    broken: frozenset[Path] = frozenset()
+    """The paths of it, and of what reading has refused."""
+
+
+def checked_document(model: type[M], document: Document, *, was_refused: bool) -> Checked[M]:
+    """The whole document as a record; `was_refused`: reading has found something in it.
+
+    JSON text goes in, not Python objects: only so strict records take a list for a tuple and still no "1" for 1. It is
+    the document's own text where that is JSON, which is the quickest way.
     """
-    return _checked(model, place, value, json.dumps(value, default=_stand_in))
-
-
-def checked_document(model: type[M], document: Document) -> tuple[M | None, list[Problem]]:
-    """The whole document as a record; JSON is read from its own text, which is the quickest way."""
     text = json.dumps(document.value, default=_stand_in) if document.is_toml else document.text
-    return _checked(model, document.place(), document.value, text)
+    whole = _validated(model, text)
+    if not isinstance(whole, ValidationError) and not was_refused:
+        return Checked(whole)
+    value, refused = readable(document.value)
+    problems = tuple(_problems(whole, model, document, value)) if isinstance(whole, ValidationError) else ()
+    record, broken = mended(model, value)
+    lost = Broken()
+    lost.add(document, refused)
+    told = tuple(one for one in problems if not (one.place and lost.is_lost(one.place)))
+    return Checked(record, told, frozenset(refused | broken))
 
 
-def _checked(model: type[M], place: Place, value: Json, text: str) -> tuple[M | None, list[Problem]]:
+def _validated(model: type[M], text: str) -> M | ValidationError:
     try:
-        return model.model_validate_json(text, by_alias=True, by_name=False), []
+        return model.model_validate_json(text, by_alias=True, by_name=False)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        if first["type"] == "json_invalid":
-            why = not_json(str(first["ctx"]["error"]))
-            return None, [Problem(why, place)] if why else []
-        problems = problems_of(error, model=model, place=place, value=value)
-        return None, [one for one in problems if not (one.place and _was_refused(one.place))]
+        return error
 
 
-def _was_refused(place: Place) -> bool:
-    """True for a number that reading has already refused: of no other use, and worth one problem."""
-    value = place.document.value
-    for part in place.path:
-        value = value[part]
-    return isinstance(value, UnfitNumber)
+def _problems(error: ValidationError, model: type[BaseModel], document: Document, value: Json) -> Iterator[Problem]:
+    """What is wrong with the shape; `value` is what can be read of the document."""
+    first = error.errors(include_url=False)[0]
+    if first["type"] != "json_invalid":
+        yield from problems_of(error, model=model, place=document.place(), value=value)
+        return
+    if why := not_json(str(first["ctx"]["error"])):
+        yield Problem(why, document.place())
+    rest = _validated(model, json.dumps(value))
+    if isinstance(rest, ValidationError):
+        yield from problems_of(rest, model=model, place=document.place(), value=value)
 
 
 def _stand_in(value: object) -> float:

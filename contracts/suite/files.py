@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -10,8 +10,10 @@ from pydantic import BaseModel
 from pydantic_core import from_json
 
 from contracts.record import Json
+from contracts.suite.broken import Broken
 from contracts.suite.case import Case, CasesFile
-from contracts.suite.checking import checked, checked_document
+from contracts.suite.checking import checked_document
+from contracts.suite.lint_names import all_names
 from contracts.suite.problems import Document, Place, Problem, Problems
 from contracts.suite.reading import SuiteFolder, UnreadableError, read_json, read_toml
 from contracts.suite.route import Route, RoutesFile
@@ -24,19 +26,22 @@ from contracts.suite.wording import describe, not_json
 SETTINGS_FILE = "suite.toml"
 MODELS_FOLDER = "models"
 WORKING_DIRS_FOLDER = "working_dirs"
-_NAMED_TABLES = frozenset({"prompts", "agents", "jobs", "limits"})
 
 R = TypeVar("R", bound=BaseModel)
+M = TypeVar("M", bound=BaseModel)
 
 
 @dataclass(frozen=True)
 class Listed(Generic[R]):
-    """The usable items of a file that holds one list, each with its index there."""
+    """The items of a file that holds one list, each with its index there."""
 
     key: str
     document: Document | None = None
     """None: the file is not there or cannot be read."""
     items: tuple[tuple[int, R], ...] = ()
+    """With stand-ins for what is broken in them."""
+    is_unread: bool = False
+    """True: there is or should be such a file, and nobody can tell what it says."""
 
     def place(self, index: int) -> Place:
         """The place of an item; only for files that were read."""
@@ -46,14 +51,18 @@ class Listed(Generic[R]):
 
     @property
     def records(self) -> tuple[R, ...]:
-        """The usable items."""
+        """The items."""
         return tuple(record for _, record in self.items)
 
     def written(self) -> list[Json]:
-        """The items as written, usable or not."""
+        """The items as written, right or not."""
         value = self.document.value if self.document else None
         items = value.get(self.key) if isinstance(value, dict) else None
         return items if isinstance(items, list) else []
+
+    def names(self, *path: str) -> set[str] | None:
+        """The names of all items; None where one of them cannot be told, for then no name is surely unknown."""
+        return None if self.is_unread else all_names(self.written(), *path)
 
 
 @dataclass
@@ -62,13 +71,19 @@ class SuiteFiles:
 
     folder: SuiteFolder
     problems: Problems = field(default_factory=Problems)
+    broken: Broken = field(default_factory=Broken)
+    """What of the files has the wrong shape."""
     settings: SuiteSettings = field(default_factory=SuiteSettings)
     settings_document: Document | None = None
+    are_settings_unread: bool = False
+    """True: there is a suite.toml, and nobody can tell what it says."""
     cases: Listed[Case] = Listed("cases")
     routes: Listed[Route] = Listed("routes")
     tools: Listed[Tool] = Listed("tools")
     state: Document | None = None
     models: Mapping[str, Document] = field(default_factory=dict)
+    unread_models: frozenset[str] = frozenset()
+    """The names of the files among them that could not be read."""
     model_files: Mapping[str, ModelFile] = field(default_factory=dict)
     prompts: Mapping[str, str] = field(default_factory=dict)
     policy: str | None = None
@@ -92,6 +107,14 @@ class SuiteFiles:
         """The place of a key in suite.toml; None where there is no such file."""
         return self.settings_document.place(*key) if self.settings_document else None
 
+    def table(self, key: str) -> Mapping[str, Json] | None:
+        """A table of suite.toml as written, empty where it has none; None where nobody can tell what is in it."""
+        place = self.setting(key)
+        if self.are_settings_unread or (place and self.broken.is_lost(place)):
+            return None
+        table: Mapping[str, Json] = self.settings_document.value.get(key, {}) if self.settings_document else {}
+        return table
+
     def declaration(self, agent: str) -> dict[str, Json]:
         """The agent's table of suite.toml as written."""
         table: dict[str, Json] = self.settings_document.value["agents"][agent] if self.settings_document else {}
@@ -101,75 +124,69 @@ class SuiteFiles:
 def read_files(folder: SuiteFolder) -> SuiteFiles:
     """All files of the suite; whatever is wrong with one of them is in `problems`."""
     files = SuiteFiles(folder=folder)
-    unusable = _read_settings(files)
-    if "cases" not in unusable:
-        files.cases = _read_list(files, "cases", CasesFile)
-    if "routes" not in unusable:
-        files.routes = _read_list(files, "routes", RoutesFile)
-    if "tools" not in unusable:
-        files.tools = _read_list(files, "tools", ToolsFile)
-    if "state" not in unusable:
+    _read_settings(files)
+    files.cases = _read_list(files, "cases", CasesFile)
+    files.routes = _read_list(files, "routes", RoutesFile)
+    files.tools = _read_list(files, "tools", ToolsFile)
+    if not _is_lost(files, "state"):
         files.state = _read_state(files)
     _read_models(files)
     _read_texts(files)
     return files
 
 
-def _read_settings(files: SuiteFiles) -> set[str]:
-    """Reads suite.toml and returns its top keys whose values could not be used."""
+def _is_lost(files: SuiteFiles, key: str) -> bool:
+    """True when suite.toml names something under the key, and nobody can tell what."""
+    place = files.setting(key)
+    return place is not None and files.broken.is_lost(place)
+
+
+def _read_settings(files: SuiteFiles) -> None:
     if not (files.folder.root / SETTINGS_FILE).exists():
-        return set()
+        return
     try:
         document, problems = read_toml(files.folder, SETTINGS_FILE)
     except UnreadableError as error:
         files.problems.add([error.problem])
-        return set()
+        files.are_settings_unread = True
+        return
     files.settings_document = document
-    files.problems.add(problems)
-    settings, wrong = checked_document(SuiteSettings, document)
-    files.problems.add(wrong)
-    if settings is None:
-        settings, _ = checked(SuiteSettings, document.place(), _without(document.value, wrong))
-    files.settings = settings or SuiteSettings()
-    return {str(problem.place.path[0]) for problem in wrong if problem.place and problem.place.path}
+    files.settings = _record(files, SuiteSettings, document, problems) or SuiteSettings()
 
 
-def _without(value: dict[str, Json], wrong: list[Problem]) -> dict[str, Json]:
-    """The settings without the wrong keys; of a table with named entries only the wrong entry goes."""
-    kept = {key: dict(one) if key in _NAMED_TABLES and isinstance(one, dict) else one for key, one in value.items()}
-    for problem in wrong:
-        key, *below = problem.place.path if problem.place else ("",)
-        if below and key in _NAMED_TABLES and isinstance(kept.get(str(key)), dict):
-            kept[str(key)].pop(below[0], None)
-        else:
-            kept.pop(str(key), None)
-    return kept
+def _record(files: SuiteFiles, model: type[M], document: Document, problems: Sequence[Problem]) -> M | None:
+    """The document as a record, and what is wrong with it noted: `problems` of reading, and those of its shape."""
+    checked = checked_document(model, document, was_refused=bool(problems))
+    files.problems.add([*problems, *checked.problems])
+    files.broken.add(document, checked.broken)
+    return checked.record
 
 
 def _read_list(files: SuiteFiles, key: str, model: type[BaseModel]) -> Listed[R]:
-    document = _read_document(files, getattr(files.settings, key), key=key)
-    if document is None:
-        return Listed(key)
-    whole, wrong = checked_document(model, document)
-    files.problems.add(wrong)
-    if whole is not None:
-        return Listed(key, document, tuple(enumerate(getattr(whole, key))))
-    item_model: type[R] = model.model_fields[key].annotation.__args__[0]  # type: ignore[union-attr]  # tuple[Item, ...]
-    return Listed(key, document, tuple(_usable(item_model, Listed(key, document))))
+    if _is_lost(files, key):
+        return Listed(key, is_unread=True)
+    relative = getattr(files.settings, key)
+    found = _read_document(files, relative, key=key)
+    if found is None:
+        is_named = key in files.settings.model_fields_set or files.are_settings_unread
+        return Listed(key, is_unread=is_named or _is_there(files, relative))
+    document, problems = found
+    whole = _record(files, model, document, problems)
+    if whole is None or files.broken.is_lost(document.place(key)):
+        return Listed(key, document, is_unread=True)
+    return Listed(key, document, tuple(enumerate(getattr(whole, key))))
 
 
-def _usable(model: type[R], listed: Listed[R]) -> Iterator[tuple[int, R]]:
-    """The items that are right by themselves; what is wrong with the others was said for the whole file."""
-    for index, value in enumerate(listed.written()):
-        record, _ = checked(model, listed.place(index), value)
-        if record is not None:
-            yield index, record
+def _is_there(files: SuiteFiles, relative: str) -> bool:
+    return (files.folder.root / relative).exists()
 
 
 def _read_state(files: SuiteFiles) -> Document | None:
-    document = _read_document(files, files.settings.state, key="state")
-    if document is None:
+    found = _read_document(files, files.settings.state, key="state")
+    if found is None:
         return None
+    document, problems = found
+    files.problems.add(problems)
     if not isinstance(document.value, dict):
         files.problems.add([Problem(f"expected an object, found {describe(document.value)}", document.place())])
     try:
@@ -181,10 +198,10 @@ def _read_state(files: SuiteFiles) -> Document | None:
     return document
 
 
-def _read_document(files: SuiteFiles, relative: str, *, key: str) -> Document | None:
-    """A JSON file that suite.toml may name; absent it is fine unless it is named."""
+def _read_document(files: SuiteFiles, relative: str, *, key: str) -> tuple[Document, list[Problem]] | None:
+    """A JSON file that suite.toml may name, and what is wrong with it; absent it is fine unless it is named."""
     named = key in files.settings.model_fields_set
-    if not named and not (files.folder.root / relative).exists():
+    if not named and not _is_there(files, relative):
         return None
     why = files.folder.refusal(relative)
     if why:
@@ -194,30 +211,32 @@ def _read_document(files: SuiteFiles, relative: str, *, key: str) -> Document | 
     return _parsed(files, relative)
 
 
-def _parsed(files: SuiteFiles, relative: str) -> Document | None:
+def _parsed(files: SuiteFiles, relative: str) -> tuple[Document, list[Problem]] | None:
     try:
-        document, problems = read_json(files.folder, relative)
+        return read_json(files.folder, relative)
     except UnreadableError as error:
         files.problems.add([error.problem])
         return None
-    files.problems.add(problems)
-    return document
 
 
 def _read_models(files: SuiteFiles) -> None:
     folder = files.folder.root / MODELS_FOLDER
     documents: dict[str, Document] = {}
     records: dict[str, ModelFile] = {}
+    unread: set[str] = set()
     for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
-        document = None if path.name.startswith(".") else _parsed(files, f"{MODELS_FOLDER}/{path.name}")
-        if document is None:
+        if path.name.startswith("."):
             continue
+        found = _parsed(files, f"{MODELS_FOLDER}/{path.name}")
+        if found is None:
+            unread.add(path.stem)
+            continue
+        document, problems = found
         documents[path.stem] = document
-        record, wrong = checked_document(ModelFile, document)
-        files.problems.add(wrong)
+        record = _record(files, ModelFile, document, problems)
         if record is not None:
             records[path.stem] = record
-    files.models, files.model_files = documents, records
+    files.models, files.model_files, files.unread_models = documents, records, frozenset(unread)
 
 
 def _read_texts(files: SuiteFiles) -> None:
@@ -235,7 +254,7 @@ def _read_texts(files: SuiteFiles) -> None:
 def _named_text(files: SuiteFiles, relative: str, *key: str) -> str | None:
     why = files.folder.refusal(relative)
     if why:
-        files.problems.add([Problem(why, files.setting(*key))])
+        files.problems.add(files.broken.without_consequences([Problem(why, files.setting(*key))]))
         return None
     try:
         return files.folder.read_text(relative)

@@ -23,19 +23,20 @@ _ONLY_FOR = {
     "binary_image": {"docker-agent"},
     "fixture_tools": {"docker-agent"},
 }
-_NEEDED = {"command": "command", "docker-agent": "file"}
+_NEEDED = {"command": "command", "docker-agent": "file", "http": "url"}
 
 
 def lint_agent(files: SuiteFiles, agent: Agent, place: Place) -> Iterator[Problem]:
     """Everything that is wrong with the agent whose table is at `place`."""
     yield from _lint_agent_keys(agent, place)
-    prompts = files.settings_document.value.get("prompts", {}) if files.settings_document else {}
-    if agent.prompt is not None and agent.prompt not in prompts:
+    prompts = files.table("prompts")
+    if agent.prompt is not None and prompts is not None and agent.prompt not in prompts:
         yield Problem(unknown_name("prompt", agent.prompt, prompts), place / "prompt")
     model = agent.model or ""
-    if model.startswith(_SCRIPTED) and model.removeprefix(_SCRIPTED) not in files.models:
+    models = {*files.models, *files.unread_models}
+    if model.startswith(_SCRIPTED) and model.removeprefix(_SCRIPTED) not in models:
         name = model.removeprefix(_SCRIPTED)
-        known = [_SCRIPTED + one for one in files.models]
+        known = [_SCRIPTED + one for one in models]
         yield Problem(f"no file models/{name}.json: {unknown_name('model', model, known)}", place / "model")
     for index, pattern in enumerate(agent.files or ()):
         if why := _pattern_refusal(files, pattern):
@@ -46,14 +47,14 @@ def lint_agent(files: SuiteFiles, agent: Agent, place: Place) -> Iterator[Proble
 
 
 def _lint_agent_keys(agent: Agent, place: Place) -> Iterator[Problem]:
+    adapter = place / "adapter"
     for key, adapters in _ONLY_FOR.items():
         if key in agent.model_fields_set and agent.adapter not in adapters:
-            yield Problem(f"the adapter {agent.adapter} has no {key}; {' or '.join(sorted(adapters))} has", place / key)
+            text = f"the adapter {agent.adapter} has no {key}; {' or '.join(sorted(adapters))} has"
+            yield Problem(text, place / key, reads=(adapter,))
     needed = _NEEDED.get(agent.adapter)
     if needed and not getattr(agent, needed):
-        yield Problem(f"the adapter {agent.adapter} needs the key {needed}", place)
-    if agent.adapter == "http" and not agent.url:
-        yield Problem("the adapter http needs the key url", place)
+        yield Problem(f"the adapter {agent.adapter} needs the key {needed}", place, reads=(adapter, place / needed))
     for key, url in (("url", agent.url), ("model_url", agent.model_url)):
         if url and (why := url_refusal(url)):
             yield Problem(why, place / key)

@@ -9,12 +9,11 @@ from contracts.record import Json
 from contracts.suite.case import Case
 from contracts.suite.files import WORKING_DIRS_FOLDER, SuiteFiles
 from contracts.suite.lint_expect import lint_expect
-from contracts.suite.lint_faults import lint_faults
-from contracts.suite.lint_names import by_form, names_written, shared_names
+from contracts.suite.lint_faults import Met, PlacedRoute, lint_faults
+from contracts.suite.lint_names import all_names, by_form, names_written, shared_names
 from contracts.suite.lint_routes import lint_routes
 from contracts.suite.problems import Place, Problem
 from contracts.suite.reading import SuiteFolder
-from contracts.suite.route import Route
 
 
 def lint_cases(files: SuiteFiles, *, tools: Collection[str] | None, judges: bool) -> Iterator[Problem]:
@@ -25,33 +24,43 @@ def lint_cases(files: SuiteFiles, *, tools: Collection[str] | None, judges: bool
     yield from _lint_revision(files, cases.document.value)
     named = names_written(cases.written(), "id")
     yield from shared_names("case id", ((name, cases.place(index) / "id") for index, name in named))
-    names = by_form(name for _, name in names_written(files.routes.written(), "id"))
-    routes = {route.id: route for route in files.routes.records}
+    taken = by_form(name for _, name in names_written(files.routes.written(), "id"))
+    routes = {route.id: (route, files.routes.place(index)) for index, route in files.routes.items}
     for index, case in cases.items:
-        for path, text in lint_expect(case.expect, tools=tools, judges=judges):
-            yield Problem(text, cases.document.place(cases.key, index, "expect", *path))
+        place = cases.place(index)
+        yield from lint_expect(case.expect, place / "expect", tools=tools, judges=judges)
         if case.routes or case.faults or case.working_dir is not None:
-            yield from _lint_world(files, case, cases.place(index), names=names, routes=routes)
+            yield from _lint_world(files, case, place, taken=taken, routes=routes)
 
 
 def _lint_revision(files: SuiteFiles, written: Json) -> Iterator[Problem]:
     revision = written.get("revision") if isinstance(written, dict) else None
     if not isinstance(revision, str) or revision == files.settings.revision or files.cases.document is None:
         return
+    if files.are_settings_unread:
+        return
     suite = f'the suite\'s is "{files.settings.revision}"' if files.settings.revision else "suite.toml names none"
-    yield Problem(f'the revision "{revision}" is not the suite\'s: {suite}', files.cases.document.place("revision"))
+    place = files.cases.document.place("revision")
+    yield Problem(
+        f'the revision "{revision}" is not the suite\'s: {suite}', place, reads=(place, files.setting("revision"))
+    )
 
 
 def _lint_world(
-    files: SuiteFiles, case: Case, place: Place, *, names: Mapping[str, str], routes: Mapping[str, Route]
+    files: SuiteFiles, case: Case, place: Place, *, taken: Mapping[str, str], routes: Mapping[str, PlacedRoute]
 ) -> Iterator[Problem]:
+    here = place / "routes"
+    own = {} if files.broken.is_lost(here) else place.value().get("routes", [])
     if case.routes:
-        named = ((route.id, place / "routes" / index / "id") for index, route in enumerate(case.routes))
-        yield from shared_names("route id", named, taken=names)
-        yield from lint_routes(enumerate(case.routes), place / "routes")
+        named = ((name, here / index / "id") for index, name in names_written(own, "id"))
+        yield from shared_names("route id", named, taken=taken)
+        yield from lint_routes(enumerate(case.routes), here)
     if case.faults:
-        own = {route.id: route for route in case.routes}
-        yield from lint_faults(case.faults, place / "faults", names={*names.values(), *own}, routes={**routes, **own})
+        known, own_names = files.routes.names("id"), None if files.broken.is_lost(here) else all_names(own, "id")
+        known = None if known is None or own_names is None else known | own_names
+        own_routes = {route.id: (route, here / index) for index, route in enumerate(case.routes)}
+        met = Met(names=known, routes={**routes, **own_routes}, broken=files.broken)
+        yield from lint_faults(case.faults, place / "faults", met)
     if case.working_dir is not None and (why := _working_dir_refusal(files.folder, case.working_dir)):
         yield Problem(why, place / "working_dir")
 

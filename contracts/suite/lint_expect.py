@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 
 from contracts.record import Json
+from contracts.suite.broken import UNKNOWN
 from contracts.suite.case import Assertion, Expect
 from contracts.suite.lint_patterns import re2_refusal, schema_refusal
 from contracts.suite.places import Path
-from contracts.suite.problems import unknown_name
+from contracts.suite.problems import Place, Problem, unknown_name
 from contracts.suite.wording import describe, quoting_hint
 
 ASSERTION_TYPES = (
@@ -23,22 +24,24 @@ ASSERTION_TYPES = (
     "tool_not_called",
     "cost_threshold",
 )
+_EXPECTATIONS = (*("toolCalls", "neverTools", "deniedTools", "toolOrder", "state", "assertions", "size", "relevance"),)
+"""The keys that expect something by themselves."""
 _EXPECTED_VALUES = {"json_schema": "a JSON Schema", "cost_threshold": "US dollars, at least 0"}
 _REFUSALS: dict[str, Callable[[Json], str | None]] = {"regex": re2_refusal, "json_schema": schema_refusal}
 _OF_A_TOOL = frozenset({"tool_called", "tool_not_called"})
 
 
-def lint_expect(expect: Expect, *, tools: Collection[str] | None, judges: bool) -> Iterator[tuple[Path, str]]:
-    """The path below `expect` and the text of everything that is wrong there; `tools` None: no list of them."""
+def lint_expect(expect: Expect, place: Place, *, tools: Collection[str] | None, judges: bool) -> Iterator[Problem]:
+    """Everything that is wrong with the expectations at `place`; `tools` None: no list of them."""
     if expect.is_empty:
-        yield (), "expects nothing; a case needs at least one expectation"
+        text = "expects nothing; a case needs at least one expectation"
+        yield Problem(text, place, reads=tuple(place / key for key in (*_EXPECTATIONS, UNKNOWN)))
     for index, assertion in enumerate(expect.assertions):
-        for key, text in _lint_assertion(assertion, tools=tools, judges=judges):
-            yield ("assertions", index, key), text
+        yield from _lint_assertion(assertion, place / "assertions" / index, tools=tools, judges=judges)
     if tools is not None:
         for path, name in _named_tools(expect):
             if name not in tools:
-                yield path, unknown_name("tool", name, tools)
+                yield Problem(unknown_name("tool", name, tools), place.below(path))
 
 
 def _named_tools(expect: Expect) -> Iterator[tuple[Path, str]]:
@@ -53,21 +56,25 @@ def _named_tools(expect: Expect) -> Iterator[tuple[Path, str]]:
             yield ("toolOrder", index, position), name
 
 
-def _lint_assertion(assertion: Assertion, *, tools: Collection[str] | None, judges: bool) -> Iterator[tuple[str, str]]:
-    """The key and the text of each problem."""
-    kind, value = assertion.type.lower(), assertion.value
-    expected = _EXPECTED_VALUES.get(kind, "text")
+def _lint_assertion(
+    assertion: Assertion, place: Place, *, tools: Collection[str] | None, judges: bool
+) -> Iterator[Problem]:
+    kind = assertion.type.lower()
     if kind not in ASSERTION_TYPES:
-        yield "type", unknown_name("assertion type", assertion.type, ASSERTION_TYPES)
-    elif not _is_value_of(kind, value):
-        yield (
-            "value",
-            f"expected {expected}, found {describe(value)}{quoting_hint(value) if expected == 'text' else ''}",
-        )
-    elif judges and kind in _REFUSALS and (why := _REFUSALS[kind](value)):
-        yield "value", why
-    elif kind in _OF_A_TOOL and tools is not None and value not in tools:
-        yield "value", unknown_name("tool", value, tools)
+        yield Problem(unknown_name("assertion type", assertion.type, ASSERTION_TYPES), place / "type")
+    elif why := _value_refusal(kind, assertion.value, tools=tools, judges=judges):
+        yield Problem(why, place / "value", reads=(place / "type", place / "value"))
+
+
+def _value_refusal(kind: str, value: Json, *, tools: Collection[str] | None, judges: bool) -> str | None:
+    expected = _EXPECTED_VALUES.get(kind, "text")
+    if not _is_value_of(kind, value):
+        return f"expected {expected}, found {describe(value)}{quoting_hint(value) if expected == 'text' else ''}"
+    if judges and kind in _REFUSALS:
+        return _REFUSALS[kind](value)
+    if kind in _OF_A_TOOL and tools is not None and value not in tools:
+        return unknown_name("tool", value, tools)
+    return None
 
 
 def _is_value_of(kind: str, value: Json) -> bool:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from contracts.suite.broken import UNKNOWN, Broken
 from contracts.suite.fault import CaseFaults, ResponseFault
 from contracts.suite.lint_templates import has_reference
 from contracts.suite.lint_toxics import lint_toxic
@@ -17,6 +18,10 @@ from contracts.suite.route import WITHOUT_BODY, Response, Route
 from contracts.suite.wording import describe
 
 _VALUES = {"status": (200, 599), "timeout": (0, 86_400_000), "truncated": (0, 2**31)}
+_WINDOW = ("route", "kind", "skip", "times")
+"""The keys that say which requests a fault is for."""
+_ANSWER = ("status", "json", "text", "bytesBase64", UNKNOWN)
+"""The keys of a response that say whether it has a body."""
 _SPOILS_BODY = frozenset({"malformed-json", "truncated", "wrong-content-type"})
 
 
@@ -32,38 +37,51 @@ class _Planned(NamedTuple):
         return float("inf") if self.fault.times is None else self.fault.skip + self.fault.times
 
 
-def lint_faults(
-    faults: CaseFaults, place: Place, *, names: Collection[str], routes: Mapping[str, Route]
-) -> Iterator[Problem]:
-    """Everything that is wrong with the faults of a case.
+PlacedRoute = tuple[Route, Place]
 
-    `names` are the ids of all routes that the case can meet, `routes` those of them that are right by themselves.
-    """
+
+class Met(NamedTuple):
+    """What the faults of a case can meet."""
+
+    names: Collection[str] | None
+    """The ids of all routes; None where nobody can tell them all."""
+    routes: Mapping[str, PlacedRoute]
+    broken: Broken
+
+
+def lint_faults(faults: CaseFaults, place: Place, met: Met) -> Iterator[Problem]:
+    """Everything that is wrong with the faults of a case."""
     for index, toxic in enumerate(faults.network):
         yield from lint_toxic(toxic, place / "network" / index)
     here = place / "responses"
     by_route: dict[str, list[_Planned]] = defaultdict(list)
     for index, fault in enumerate(faults.responses):
-        yield from _lint_fault(fault, here / index, names=names)
+        yield from _lint_fault(fault, here / index, names=met.names)
         by_route[fault.route].append(_Planned(index, fault))
+    are_routes_told = not any(met.broken.is_lost(here / index / "route") for index in range(len(faults.responses)))
     for name, planned in by_route.items():
-        overlaps = list(_overlaps(planned, here))
+        told = [one for one in planned if not met.broken.is_doubtful(*(here / one.at / key for key in _WINDOW))]
+        overlaps = list(_overlaps(told, here))
         yield from overlaps
-        if name in routes and not overlaps:
-            yield from _lint_spoiled(planned, routes[name], here)
+        if name not in met.routes or overlaps:
+            continue
+        yield from _lint_bodiless(planned, met.routes[name], here)
+        if are_routes_told and len(told) == len(planned):
+            yield from _lint_spoiled(planned, met.routes[name], here)
 
 
-def _lint_fault(fault: ResponseFault, place: Place, *, names: Collection[str]) -> Iterator[Problem]:
-    if fault.route not in names:
+def _lint_fault(fault: ResponseFault, place: Place, *, names: Collection[str] | None) -> Iterator[Problem]:
+    if names is not None and fault.route not in names:
         yield Problem(unknown_name("route", fault.route, names), place / "route")
     if "value" not in fault.model_fields_set:
         return
     bounds = _VALUES.get(fault.kind)
     if bounds is None:
-        yield Problem(f"a fault of the kind {fault.kind} has no value", place / "value")
+        text = f"a fault of the kind {fault.kind} has no value"
+        yield Problem(text, place / "value", reads=(place / "kind",))
     elif type(fault.value) is not int or not bounds[0] <= fault.value <= bounds[1]:
         text = f"expected a whole number from {bounds[0]} to {bounds[1]}, found {describe(fault.value)}"
-        yield Problem(text, place / "value")
+        yield Problem(text, place / "value", reads=(place / "kind",))
 
 
 def _overlaps(planned: Sequence[_Planned], place: Place) -> Iterator[Problem]:
@@ -73,22 +91,31 @@ def _overlaps(planned: Sequence[_Planned], place: Place) -> Iterator[Problem]:
             first = max(one.fault.skip, earlier.fault.skip)
             if first < min(one.end, earlier.end):
                 text = f'request {first + 1} of the route "{one.fault.route}" is for fault {earlier.at} already'
-                yield Problem(f"{text}; expected other `skip` and `times`", place / one.at)
+                yield Problem(f"{text}; expected other `skip` and `times`", place / one.at, reads=())
                 break
 
 
-def _lint_spoiled(planned: Sequence[_Planned], route: Route, place: Place) -> Iterator[Problem]:
+def _lint_bodiless(planned: Sequence[_Planned], met: PlacedRoute, place: Place) -> Iterator[Problem]:
+    route, route_place = met
     for one in planned:
-        if one.fault.kind not in _SPOILS_BODY:
+        if route.method == "HEAD" and one.fault.kind in _SPOILS_BODY:
+            text = f"the kind {one.fault.kind} needs a body, and an answer to HEAD has none"
+            at = place / one.at / "kind"
+            yield Problem(text, at, reads=(at, place / one.at / "route", route_place / "method"))
+
+
+def _lint_spoiled(planned: Sequence[_Planned], met: PlacedRoute, place: Place) -> Iterator[Problem]:
+    route, route_place = met
+    for one in planned:
+        if route.method == "HEAD" or one.fault.kind not in _SPOILS_BODY:
             continue
         at = place / one.at
-        if route.method == "HEAD":
-            yield Problem(f"the kind {one.fault.kind} needs a body, and an answer to HEAD has none", at / "kind")
-            continue
         for number in _responses_met(one, planned, len(route.responses)):
             key, why = _spoiling_refusal(one.fault, route.responses[number], f'response {number} of "{route.id}"')
             if why:
-                yield Problem(why, at / key)
+                answer = route_place / "responses" / number
+                reads = (at / "value", route_place / "method", *(answer / part for part in _ANSWER))
+                yield Problem(why, at / key, reads=reads)
                 break
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from contracts.suite.broken import UNKNOWN, Broken
 from contracts.suite.files import SuiteFiles
-from contracts.suite.lint_names import names_written
 from contracts.suite.lint_patterns import re2_refusal
 from contracts.suite.lint_routes import lint_sent_headers
 from contracts.suite.problems import Place, Problem, nearest, unknown_name
@@ -19,7 +19,7 @@ class _Known:
     """The names that a rule may refer to; None: no list of them."""
 
     cases: Collection[str] | None
-    prompts: Collection[str]
+    prompts: Collection[str] | None
     tools: Collection[str] | None
 
 
@@ -27,34 +27,37 @@ def lint_models(files: SuiteFiles, *, tools: Collection[str] | None) -> Iterator
     """Everything that is wrong with the scripted models; `tools` are the known ones, None where none are named."""
     cases = None
     if files.cases.document is not None and any(_names_a_case(model) for model in files.model_files.values()):
-        cases = {name for _, name in names_written(files.cases.written(), "id")}
-    written = files.settings_document.value.get("prompts", {}) if files.settings_document else {}
-    known = _Known(cases=cases, prompts=set(written), tools=tools)
+        cases = files.cases.names("id")
+    known = _Known(cases=cases, prompts=files.table("prompts"), tools=tools)
     for name, model in files.model_files.items():
-        yield from _lint_model(model, files.models[name].place("rules"), known)
+        yield from _lint_model(model, files.models[name].place("rules"), known, files.broken)
 
 
 def _names_a_case(model: ModelFile) -> bool:
     return any(rule.when.case is not None for rule in model.rules)
 
 
-def _lint_model(model: ModelFile, place: Place, known: _Known) -> Iterator[Problem]:
-    said = {call.name for rule in model.rules for call in rule.reply.tool_calls}
+def _lint_model(model: ModelFile, place: Place, known: _Known, broken: Broken) -> Iterator[Problem]:
+    said: set[str] | None = {call.name for rule in model.rules for call in rule.reply.tool_calls}
+    told = [index for index in range(len(model.rules)) if not broken.is_doubtful(place / index / "when")]
+    if any(broken.is_doubtful(place / index / "reply" / "toolCalls") for index in range(len(model.rules))):
+        said = None
     for index, rule in enumerate(model.rules):
         yield from _lint_when(rule.when, place / index / "when", known, said=said)
         yield from _lint_reply(rule.reply, place / index / "reply", known)
-    for index, first in never_reached(model.rules):
-        text = f"can never answer: rules/{first} comes first and takes everything that this rule would"
-        yield Problem(text, place / index)
+    for position, first in never_reached([model.rules[index] for index in told]):
+        text = f"can never answer: rules/{told[first]} comes first and takes everything that this rule would"
+        yield Problem(text, place / told[position], reads=())
 
 
-def _lint_when(when: When, place: Place, known: _Known, *, said: Collection[str]) -> Iterator[Problem]:
+def _lint_when(when: When, place: Place, known: _Known, *, said: Collection[str] | None) -> Iterator[Problem]:
     if when.case is not None and known.cases is not None and when.case not in known.cases:
         yield Problem(unknown_name("case", when.case, known.cases), place / "case")
-    if when.prompt is not None and when.prompt not in known.prompts:
+    if when.prompt is not None and known.prompts is not None and when.prompt not in known.prompts:
         yield Problem(unknown_name("prompt", when.prompt, known.prompts), place / "prompt")
-    if when.last_tool is not None and known.tools is not None and when.last_tool not in {*known.tools, *said}:
-        yield Problem(unknown_name("tool", when.last_tool, known.tools), place / "lastTool")
+    tools = None if known.tools is None or said is None else {*known.tools, *said}
+    if when.last_tool is not None and tools is not None and when.last_tool not in tools:
+        yield Problem(unknown_name("tool", when.last_tool, known.tools or ()), place / "lastTool")
     if when.turn == 1 and (when.last_tool is not None or when.last_status is not None):
         # Turns are counted by what the model said, and people think of what the user said.
         yield Problem(
@@ -66,11 +69,13 @@ def _lint_when(when: When, place: Place, known: _Known, *, said: Collection[str]
 
 def _lint_reply(reply: Reply, place: Place, known: _Known) -> Iterator[Problem]:
     if reply.text is None and not reply.tool_calls and reply.error is None:
-        yield Problem("says nothing; expected text, toolCalls or error", place)
+        reads = tuple(place / key for key in ("text", "toolCalls", "error", UNKNOWN))
+        yield Problem("says nothing; expected text, toolCalls or error", place, reads=reads)
     if reply.error is not None:
         beside = {"text": reply.text is not None, "toolCalls": reply.tool_calls, "usage": reply.usage, "cut": reply.cut}
         if names := [name for name, is_there in beside.items() if is_there]:
-            yield Problem(f"an error is answered alone; expected no {' and no '.join(names)} beside it", place)
+            text = f"an error is answered alone; expected no {' and no '.join(names)} beside it"
+            yield Problem(text, place, reads=())
         yield from lint_sent_headers(reply.error.headers, place / "error" / "headers")
     for index, call in enumerate(reply.tool_calls):
         # A model may ask for a tool that does not exist, and a suite may script that; but a near miss is a typo.

@@ -80,7 +80,9 @@ def _lint_jobs(settings: SuiteSettings, place: Place) -> Iterator[Problem]:
     for name, job in settings.jobs.items():
         for index, profile in enumerate(job.profiles):
             if profile not in _PROFILES:
-                yield Problem(unknown_name("profile", profile, _PROFILES), place / name / "profiles" / index)
+                here = place / name / "profiles" / index
+                declared = here.document.place("compose_files")
+                yield Problem(unknown_name("profile", profile, _PROFILES), here, reads=(here, declared))
 
 
 def _lint_references(files: SuiteFiles, top: Place) -> Iterator[Problem]:
@@ -91,6 +93,6 @@ def _lint_references(files: SuiteFiles, top: Place) -> Iterator[Problem]:
                 yield Problem(why, top / key / index)
     if settings.sessions is not None and (why := files.folder.refusal(settings.sessions, folder=True)):
         yield Problem(why, top / "sessions")
-    written = top.document.value.get("agents", {})
-    if settings.default_agent is not None and settings.default_agent not in written:
-        yield Problem(unknown_name("agent", settings.default_agent, written), top / "default_agent")
+    agents = files.table("agents")
+    if settings.default_agent is not None and agents is not None and settings.default_agent not in agents:
+        yield Problem(unknown_name("agent", settings.default_agent, agents), top / "default_agent")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 from contracts.record import Json
 from contracts.suite.problems import Place, Problem, nearest, unknown_name
@@ -17,8 +18,15 @@ _AS_NEAR_AS_A_TYPO = 0.85
 """So near that `$stat` is `$state` and MongoDB's `$date` is itself."""
 
 
-def lint_template(value: Json, place: Place, *, params: Collection[str]) -> Iterator[Problem]:
-    """What is wrong with the references anywhere in a JSON value; `params` are those of the route's path."""
+class Params(NamedTuple):
+    """The parameters of a route's path, and where that path is."""
+
+    names: Collection[str]
+    path: Place
+
+
+def lint_template(value: Json, place: Place, *, params: Params) -> Iterator[Problem]:
+    """What is wrong with the references anywhere in a JSON value; `params` are those of the route."""
     waiting = [(value, place)]
     while waiting:
         value, here = waiting.pop()
@@ -36,17 +44,21 @@ def has_reference(value: Json) -> bool:
     return isinstance(value, list) and any(map(has_reference, value))
 
 
-def lint_pointer(pointer: str, place: Place, *, params: Collection[str]) -> Iterator[Problem]:
+def lint_pointer(pointer: str, place: Place, *, params: Params) -> Iterator[Problem]:
     """What is wrong with an RFC 6901 pointer that may hold `{param}`."""
     if not _POINTER.fullmatch(pointer):
         yield Problem(f'"{pointer}" is no JSON pointer; expected one such as /refunds/-', place)
         return
     for name in _PARAM.findall(pointer):
-        if name not in params:
-            yield Problem(unknown_name("parameter of the path", name, params), place)
+        if name not in params.names:
+            yield _unknown_param(name, place, params)
 
 
-def _lint_object(value: dict[str, Json], place: Place, *, params: Collection[str]) -> Iterator[Problem]:
+def _unknown_param(name: str, place: Place, params: Params) -> Problem:
+    return Problem(unknown_name("parameter of the path", name, params.names), place, reads=(place, params.path))
+
+
+def _lint_object(value: dict[str, Json], place: Place, *, params: Params) -> Iterator[Problem]:
     for key, reference in value.items():
         here = place / key
         if key not in _REFERENCES:
@@ -64,7 +76,7 @@ def _lint_object(value: dict[str, Json], place: Place, *, params: Collection[str
             yield from _lint_request(reference, here, params=params)
 
 
-def _lint_request(reference: str, place: Place, *, params: Collection[str]) -> Iterator[Problem]:
+def _lint_request(reference: str, place: Place, *, params: Params) -> Iterator[Problem]:
     part, *names = reference[1:].split("/")
     if not _POINTER.fullmatch(reference) or part not in _REQUEST_PARTS:
         near = nearest(part, _REQUEST_PARTS)
@@ -72,5 +84,5 @@ def _lint_request(reference: str, place: Place, *, params: Collection[str]) -> I
         yield Problem(f'"{reference}": expected /path/NAME, /query/NAME or /json/…{hint}', place)
     elif part != "json" and len(names) != 1:
         yield Problem(f'"{reference}": expected one name after /{part}/', place)
-    elif part == "path" and names[0] not in params:
-        yield Problem(unknown_name("parameter of the path", names[0], params), place)
+    elif part == "path" and names[0] not in params.names:
+        yield _unknown_param(names[0], place, params)

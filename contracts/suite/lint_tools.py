@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from contracts.record import Json
-from contracts.suite.files import Listed
+from contracts.suite.files import SuiteFiles
 from contracts.suite.lint_names import names_written, shared_names
 from contracts.suite.lint_patterns import schema_refusal
 from contracts.suite.lint_routes import lint_target
@@ -18,8 +18,9 @@ from contracts.suite.wording import describe
 _FUNCTION_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-def lint_tools(tools: Listed[Tool], *, judges: bool) -> Iterator[Problem]:
+def lint_tools(files: SuiteFiles, *, judges: bool) -> Iterator[Problem]:
     """Everything that is wrong with the tools; `judges` as for `load_suite`."""
+    tools = files.tools
     if tools.document is None:
         return
     names = names_written(tools.written(), "function", "name")
@@ -30,7 +31,9 @@ def lint_tools(tools: Listed[Tool], *, judges: bool) -> Iterator[Problem]:
         yield from _lint_function(tool, place / "function", judges=judges)
         if tool.http is None:
             continue
-        yield from _lint_binding(tool, tool.http, place / "http")
+        yield from _lint_binding(tool, tool.http, place)
+        if files.broken.is_doubtful(place / "http", place / "function" / "name"):
+            continue  # no other tool is compared with what only stands in
         other = bound.setdefault(_shape(tool.http), tool.name)
         if other != tool.name:
             text = f'bound to the same requests as "{other}": the journal could not tell which of them was called'
@@ -61,11 +64,13 @@ def _lint_parameters(schema: dict[str, Json], place: Place, *, judges: bool) -> 
 
 
 def _lint_binding(tool: Tool, http: ToolHttp, place: Place) -> Iterator[Problem]:
-    yield from lint_target(http.method, http.path, place)
+    yield from lint_target(http.method, http.path, place / "http")
+    path, parameters = place / "http" / "path", place / "function" / "parameters"
     properties = tool.function.parameters.get("properties", {})
     for segment in path_segments(http.path):
         if is_param(segment) and isinstance(properties, dict) and segment[1:-1] not in properties:
-            yield Problem(unknown_name("parameter of the tool", segment[1:-1], properties), place / "path")
+            text = unknown_name("parameter of the tool", segment[1:-1], properties)
+            yield Problem(text, path, reads=(path, parameters))
 
 
 def _shape(http: ToolHttp) -> object:

@@ -44,20 +44,23 @@ def lint_toxic(toxic: Toxic, place: Place) -> Iterator[Problem]:
         yield Problem(_random("toxicity", 1, toxic.toxicity), place / "toxicity")
     known = _ATTRIBUTES[toxic.type]
     for name, value in toxic.attributes.items():
-        if why := _refusal(toxic.type, name, value):
-            yield Problem(why, place / "attributes" / name)
+        here = place / "attributes" / name
+        if name not in known:
+            yield Problem(
+                unknown_name(f"attribute of the type {toxic.type}", name, known), here, reads=(place / "type",)
+            )
+        elif why := _refusal(known[name], name, value):
+            yield Problem(why, here, reads=(place / "type", here))
     if toxic.attributes.keys() - known.keys():
         return  # the one that is missing is most likely the one that was misspelt
     for name, attribute in known.items():
         if attribute.is_needed and name not in toxic.attributes:
             at = place / "attributes" if "attributes" in toxic.model_fields_set else place
-            yield Problem(f"a toxic of the type {toxic.type} needs the attribute {name}", at)
+            reads = (place / "type", place / "attributes" / name)
+            yield Problem(f"a toxic of the type {toxic.type} needs the attribute {name}", at, reads=reads)
 
 
-def _refusal(kind: str, name: str, value: int) -> str | None:
-    attribute = _ATTRIBUTES[kind].get(name)
-    if attribute is None:
-        return unknown_name(f"attribute of the type {kind}", name, _ATTRIBUTES[kind])
+def _refusal(attribute: _Attribute, name: str, value: int) -> str | None:
     if attribute.least <= value <= attribute.most:
         return None
     if attribute is _NEVER:

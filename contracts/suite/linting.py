@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contracts.suite.files import Listed, SuiteFiles
 from contracts.suite.lint_cases import lint_cases
 from contracts.suite.lint_models import lint_models
-from contracts.suite.lint_names import names_written, shared_names
+from contracts.suite.lint_names import by_form, names_written, shared_names
 from contracts.suite.lint_routes import lint_routes
 from contracts.suite.lint_settings import lint_settings
 from contracts.suite.lint_tools import lint_tools
@@ -16,15 +16,21 @@ from contracts.suite.route import Route
 
 
 def lint(files: SuiteFiles, *, judges: bool) -> Iterator[Problem]:
-    """Everything that is wrong with the suite, file by file; `judges` as for `load_suite`."""
-    tools = None
-    if files.tools.document is not None:
-        tools = {name for _, name in names_written(files.tools.written(), "function", "name")}
+    """Everything that is wrong with the suite, file by file; `judges` as for `load_suite`.
+
+    Of what has the wrong shape nothing is told that may only follow from that.
+    """
+    return files.broken.without_consequences(_lint(files, judges=judges))
+
+
+def _lint(files: SuiteFiles, *, judges: bool) -> Iterator[Problem]:
+    tools = files.tools.names("function", "name") if files.tools.document is not None else None
     yield from lint_settings(files)
     yield from lint_cases(files, tools=tools, judges=judges)
     yield from _lint_suite_routes(files.routes)
-    yield from lint_tools(files.tools, judges=judges)
-    yield from shared_names("model", ((name, one.place()) for name, one in files.models.items()))
+    yield from lint_tools(files, judges=judges)
+    models = ((name, one.place()) for name, one in files.models.items())
+    yield from shared_names("model", models, taken=by_form(files.unread_models))
     yield from lint_models(files, tools=tools)
 
 

@@ -37,6 +37,17 @@ class Place:
     def __truediv__(self, part: str | int) -> Place:
         return Place(document=self.document, path=(*self.path, part))
 
+    def value(self) -> Json:
+        """What is written there; raises KeyError or IndexError when nothing is."""
+        value = self.document.value
+        for part in self.path:
+            value = value[part]
+        return value
+
+    def below(self, path: Path) -> Place:
+        """The place of a path below this one."""
+        return Place(document=self.document, path=(*self.path, *path))
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -46,6 +57,8 @@ class Problem:
     place: Place | None = None
     file: str | None = None
     line: str | None = None
+    reads: tuple[Place | None, ...] | None = field(default=None, compare=False)
+    """What the rule read beside names that are right by themselves; None: what stands at the place."""
 
 
 @dataclass

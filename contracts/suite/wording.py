@@ -47,7 +47,7 @@ _SIZES = {
 
 def problems_of(error: ValidationError, *, model: type[BaseModel], place: Place, value: Json) -> Iterator[Problem]:
     """One problem for each wrong key or value; `value` is what stands at `place` and was checked against `model`."""
-    located = [(detail, _path_in(value, detail["loc"])) for detail in error.errors(include_url=False)]
+    located = [(detail, path_in(value, detail["loc"])) for detail in error.errors(include_url=False)]
     located = list(_without_misspelt(located, model))
     for path, details in _by_value(located):
         here = place
@@ -78,7 +78,7 @@ def describe(value: Json) -> str:
     return "a list" if isinstance(value, list | tuple) else "an object"
 
 
-def _path_in(value: Json, loc: tuple[int | str, ...]) -> Path:
+def path_in(value: Json, loc: tuple[int | str, ...]) -> Path:
     """The part of pydantic's location that is in the document: no missing key, no name of a union's branch."""
     path: list[str | int] = []
     for part in loc:

@@ -47,6 +47,12 @@ ROUTES: list[BrokenRule] = [
         "routes.json /routes/1/path (line 18)",
         'the fixture API itself answers "/v1/models"',
     ),
+    (
+        "the prefix of an attempt",
+        second_route(path=f"/~{'0a' * 16}/orders"),
+        "routes.json /routes/1/path (line 18)",
+        '"/~0a0a0a…" begins as the prefix of an attempt does; write only the path after it',
+    ),
     ("an escaped path", second_route(path="/a%20b"), "routes.json /routes/1/path (line 18)", 'write "a b"'),
     (
         "a path without slash",

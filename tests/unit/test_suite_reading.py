@@ -70,8 +70,10 @@ def test_problems_come_in_the_order_of_the_files_and_of_the_places_in_them(folde
     places = [text.partition(": ")[0] for text in problems(folder)]
     assert places == [
         "desk/suite.toml agents.x.prompt (line 20)",
+        "desk/cases.json /cases/0/expect (line 6)",
         "desk/cases.json /cases/0/titel (line 7)",
         "desk/cases.json /cases/0/tags/0 (line 9)",
+        "desk/routes.json /routes/0/responses/0/status (line 9)",
         "desk/routes.json /routes/0/responses/1/statsu (line 12)",
         "desk/tools.json /tools/0/function/name (line 6)",
         "desk/state.json line 1, column 2",
