@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from contracts.record import Json
 from contracts.suite.case import Case
@@ -25,7 +26,7 @@ def lint_cases(files: SuiteFiles, *, tools: Collection[str] | None, judges: bool
     named = names_written(cases.written(), "id")
     yield from shared_names("case id", ((name, cases.place(index) / "id") for index, name in named))
     taken = by_form(name for _, name in names_written(files.routes.written(), "id"))
-    routes = {route.id: (route, files.routes.place(index)) for index, route in files.routes.items}
+    routes = _by_id((route, files.routes.place(index)) for index, route in files.routes.items)
     for index, case in cases.items:
         place = cases.place(index)
         yield from lint_expect(case.expect, place / "expect", tools=tools, judges=judges)
@@ -58,11 +59,18 @@ def _lint_world(
     if case.faults:
         known, own_names = files.routes.names("id"), None if files.broken.is_lost(here) else all_names(own, "id")
         known = None if known is None or own_names is None else known | own_names
-        own_routes = {route.id: (route, here / index) for index, route in enumerate(case.routes)}
+        own_routes = _by_id((route, here / index) for index, route in enumerate(case.routes))
         met = Met(names=known, routes={**routes, **own_routes}, broken=files.broken)
         yield from lint_faults(case.faults, place / "faults", met)
     if case.working_dir is not None and (why := _working_dir_refusal(files.folder, case.working_dir)):
         yield Problem(why, place / "working_dir")
+
+
+def _by_id(placed: Iterable[PlacedRoute]) -> dict[str, PlacedRoute]:
+    """The routes by their ids, without those that share one: nobody can tell which of them is meant."""
+    placed = list(placed)
+    count = Counter(route.id for route, _ in placed)
+    return {one[0].id: one for one in placed if count[one[0].id] == 1}
 
 
 def _working_dir_refusal(folder: SuiteFolder, name: str) -> str | None:

@@ -18,8 +18,10 @@ from contracts.suite.route import WITHOUT_BODY, Response, Route
 from contracts.suite.wording import describe
 
 _VALUES = {"status": (200, 599), "timeout": (0, 86_400_000), "truncated": (0, 2**31)}
-_WINDOW = ("route", "kind", "skip", "times")
+_WINDOW = ("route", "skip", "times")
 """The keys that say which requests a fault is for."""
+_TURN = (*_WINDOW, "kind")
+"""The keys that say which of a route's responses come after it."""
 _ANSWER = ("status", "json", "text", "bytesBase64", UNKNOWN)
 """The keys of a response that say whether it has a body."""
 _SPOILS_BODY = frozenset({"malformed-json", "truncated", "wrong-content-type"})
@@ -58,7 +60,7 @@ def lint_faults(faults: CaseFaults, place: Place, met: Met) -> Iterator[Problem]
     for index, fault in enumerate(faults.responses):
         yield from _lint_fault(fault, here / index, names=met.names)
         by_route[fault.route].append(_Planned(index, fault))
-    are_routes_told = not any(met.broken.is_lost(here / index / "route") for index in range(len(faults.responses)))
+    is_told = not any(met.broken.is_lost(here / index / "route") for index in range(len(faults.responses)))
     for name, planned in by_route.items():
         told = [one for one in planned if not met.broken.is_doubtful(*(here / one.at / key for key in _WINDOW))]
         overlaps = list(_overlaps(told, here))
@@ -66,7 +68,7 @@ def lint_faults(faults: CaseFaults, place: Place, met: Met) -> Iterator[Problem]
         if name not in met.routes or overlaps:
             continue
         yield from _lint_bodiless(planned, met.routes[name], here)
-        if are_routes_told and len(told) == len(planned):
+        if is_told and not met.broken.is_doubtful(*(here / one.at / key for one in planned for key in _TURN)):
             yield from _lint_spoiled(planned, met.routes[name], here)
 
 
@@ -145,6 +147,8 @@ def _spoiling_refusal(fault: ResponseFault, response: Response, name: str) -> tu
 def _body_length(response: Response) -> int | None:
     """Bytes of the body; None where it depends on state or request, or is not right by itself."""
     has_json = "json_body" in response.model_fields_set
+    if has_json + (response.text is not None) + (response.bytes_base64 is not None) > 1:
+        return None  # said where routes are linted, like what is no base64
     if response.status in WITHOUT_BODY:
         return 0
     if response.text is not None:
@@ -160,4 +164,4 @@ def _decoded_length(text: str) -> int | None:
     try:
         return len(base64.b64decode(text, validate=True))
     except (binascii.Error, ValueError):
-        return None  # said where routes are linted
+        return None

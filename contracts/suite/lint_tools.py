@@ -32,12 +32,12 @@ def lint_tools(files: SuiteFiles, *, judges: bool) -> Iterator[Problem]:
         if tool.http is None:
             continue
         yield from _lint_binding(tool, tool.http, place)
-        if files.broken.is_doubtful(place / "http", place / "function" / "name"):
+        if files.broken.is_doubtful(place / "http" / "method", place / "http" / "path", place / "function" / "name"):
             continue  # no other tool is compared with what only stands in
         other = bound.setdefault(_shape(tool.http), tool.name)
         if other != tool.name:
             text = f'bound to the same requests as "{other}": the journal could not tell which of them was called'
-            yield Problem(text, place / "http")
+            yield Problem(text, place / "http", reads=())
 
 
 def _lint_function(tool: Tool, place: Place, *, judges: bool) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ from contracts.suite.broken import UNKNOWN
 from contracts.suite.places import Path
 from contracts.suite.problems import nearest
 from contracts.suite.reading import UnfitNumber
-from contracts.suite.stand_ins import NO_NAME, StandIns
+from contracts.suite.stand_ins import NO_NAME, StandIns, stand_ins
 from contracts.suite.wording import path_in
 
 M = TypeVar("M", bound=BaseModel)
@@ -36,12 +36,11 @@ def mended(model: type[M], value: Json) -> tuple[M | None, set[Path]]:
     beside it is a misspelling of.
     """
     broken: set[Path] = set()
-    stand_ins = StandIns(model)
     for _ in range(_ROUNDS):
         try:
             return model.model_validate_json(json.dumps(value), by_alias=True, by_name=False), broken
         except ValidationError as error:
-            value = _mend(value, error.errors(include_url=False), stand_ins, broken)
+            value = _mend(value, error.errors(include_url=False), stand_ins(model), broken)
     return None, broken
 
 
@@ -75,37 +74,44 @@ def _is_unicode(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
-def _mend(value: Json, details: list[ErrorDetails], stand_ins: StandIns, broken: set[Path]) -> Json:
+def _mend(value: Json, details: list[ErrorDetails], made: StandIns, broken: set[Path]) -> Json:
     """The value with each of the errors mended, the outer ones first: what is replaced has no errors any more."""
     whole = {"": value}
     replaced: set[Path] = set()
-    for path, detail in sorted(((path_in(value, one["loc"]), one) for one in details), key=lambda one: len(one[0])):
-        if any(path[:length] in replaced for length in range(len(path) + 1)):
+    located = sorted(((path_in(value, one["loc"]), one) for one in details), key=lambda one: len(one[0]))
+    for path, detail in located:
+        # A list whose items are wrong counts as short too: only the items are mended.
+        is_short = detail["type"] == "too_short" and any(_is_above(path, other) for other, _ in located)
+        if is_short or any(path[:length] in replaced for length in range(len(path) + 1)):
             continue
         kind, last = detail["type"], detail["loc"][-1] if detail["loc"] else ""
         if kind == "extra_forbidden":
-            broken.update(_meant(_at(value, path[:-1]), path, stand_ins))
+            broken.update(_meant(_at(value, path[:-1]), path, made))
             del _at(value, path[:-1])[path[-1]]
             replaced.add(path)
         elif kind == "missing" and isinstance(last, str):
             broken.add((*path, last))
-            _at(value, path)[last] = stand_ins.at((*path, last))
+            _at(value, path)[last] = made.at((*path, last))
         else:
             broken.add(path)
             replaced.add(path)
             parent: Any = _at(whole, ("", *path[:-1])) if path else whole
-            parent[path[-1] if path else ""] = stand_ins.at(path)
+            parent[path[-1] if path else ""] = made.at(path)
     return whole[""]
 
 
-def _meant(beside: dict[str, Json], path: Path, stand_ins: StandIns) -> Iterator[Path]:
+def _meant(beside: dict[str, Json], path: Path, made: StandIns) -> Iterator[Path]:
     """What an unknown key leaves in doubt: itself, the absent key that it may misspell, and what needs any such key."""
     parent = path[:-1]
     yield path
     yield (*parent, UNKNOWN)
-    near = nearest(str(path[-1]), sorted(stand_ins.keys_at(parent)))
+    near = nearest(str(path[-1]), sorted(made.keys_at(parent)))
     if near is not None and near not in beside:
         yield (*parent, near)
+
+
+def _is_above(path: Path, other: Path) -> bool:
+    return len(path) < len(other) and other[: len(path)] == path
 
 
 def _at(value: Json, path: Path) -> Any:

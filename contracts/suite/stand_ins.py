@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -18,6 +19,12 @@ _TEXTS = (NO_NAME, "", "/", "GET", "a", "a/b")
 _PLAIN: dict[str, Json] = {"boolean": False, "null": None}
 
 _Schema = dict[str, Any]
+
+
+@lru_cache
+def stand_ins(model: type[BaseModel]) -> StandIns:
+    """The stand-ins for documents of that record."""
+    return StandIns(model)
 
 
 class StandIns:
