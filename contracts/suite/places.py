@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -47,17 +48,19 @@ def json_offsets(text: str, wanted: Iterable[Path]) -> dict[Path, int]:
     decoder = json.JSONDecoder(parse_int=str)
     offsets: dict[Path, int] = {}
     waiting: list[tuple[int, Path, set[Path]]] = [(_skip(text, 0), (), set(wanted))]
+    if () in waiting[0][2]:
+        offsets[()] = waiting[0][0]
     while waiting:
-        start, path, below = waiting.pop()
-        if () in below:
-            offsets[()] = start
+        start, path, wanted_below = waiting.pop()
+        by_member: dict[str | int, set[Path]] = defaultdict(set)
+        for one in wanted_below - {path}:
+            by_member[one[len(path)]].add(one)
         for member in _members(text, start, decoder):
-            here = (*path, member.name)
-            inside = {one for one in below if one[: len(here)] == here}
+            here, inside = (*path, member.name), by_member.get(member.name, set())
             if here in inside:
                 offsets[here] = member.at
             if inside - {here}:
-                waiting.append((member.value_at, here, inside - {here}))
+                waiting.append((member.value_at, here, inside))
     return offsets
 
 

@@ -94,10 +94,11 @@ def _by_value(located: list[tuple[ErrorDetails, Path]]) -> Iterator[tuple[Path, 
     grouped: dict[Path, list[ErrorDetails]] = {}
     for detail, path in located:
         grouped.setdefault(path, []).append(detail)
+    above = {path[:length] for path in grouped for length in range(len(path))}
     for path, details in grouped.items():
         # A list whose items are wrong counts as short too: only the items are worth a word.
         branches = [one for one in details if _is_branch(one, path)]
-        has_deeper = any(deeper[: len(path)] == path and deeper != path for deeper in grouped)
+        has_deeper = path in above
         others = [
             one for one in details if not _is_branch(one, path) and not (has_deeper and one["type"] == "too_short")
         ]
