@@ -166,6 +166,26 @@ def test_what_cannot_be_read_makes_nothing_else_unknown_and_hides_no_problem_of_
     assert ("desk/models/other.json /rules/0/reply", "says nothing; expected text, toolCalls or error") in found
 
 
+def test_what_no_reader_takes_hides_no_other_problem_of_the_file(tmp_path: Path) -> None:
+    deep: Any = 5
+    for _ in range(300):
+        deep = [deep]
+    unreadable = (
+        put("cases", 0, "title", value="\ud800"),
+        put("cases", 0, "limits", "seconds", value=float("inf")),
+        put("cases", 1, "state", value={"a": deep}),
+    )
+    changes = (SHAPES["case"]["an unknown key"], RULES["case"]["an unknown tool"], RULES["case"]["an unknown route"])
+    found = told(tmp_path / "desk", *unreadable, *changes)
+    assert [place.removeprefix("desk/cases.json") for place, _ in found] == [
+        "",
+        " /cases/0/expect/neverTools/0",
+        " /cases/0/faults/responses/2/route",
+        " /cases/0/limits/seconds",
+        " /cases/0/zzzz",
+    ]
+
+
 def values_in(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     """The paths of all values but of those that may be any JSON."""
     yield path
