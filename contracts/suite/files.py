@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic_core import from_json
 
 from contracts.record import Json
-from contracts.suite.broken import Broken
+from contracts.suite.broken import UNKNOWN, Broken
 from contracts.suite.case import Case, CasesFile
 from contracts.suite.checking import checked_document
 from contracts.suite.lint_names import all_names
@@ -110,7 +110,7 @@ class SuiteFiles:
     def table(self, key: str) -> Mapping[str, Json] | None:
         """A table of suite.toml as written, empty where it has none; None where nobody can tell what is in it."""
         place = self.setting(key)
-        if self.are_settings_unread or (place and self.broken.is_lost(place)):
+        if self.are_settings_unread or (place and self.broken.is_lost(place / UNKNOWN)):
             return None
         table: Mapping[str, Json] = self.settings_document.value.get(key, {}) if self.settings_document else {}
         return table

@@ -101,13 +101,15 @@ def _mend(value: Json, details: list[ErrorDetails], made: StandIns, broken: set[
 
 
 def _meant(beside: dict[str, Json], path: Path, made: StandIns) -> Iterator[Path]:
-    """What an unknown key leaves in doubt: itself, the absent key that it may misspell, and what needs any such key."""
+    """What an unknown key leaves in doubt: itself, the key that it may misspell, and what needs any such key."""
     parent = path[:-1]
     yield path
     yield (*parent, UNKNOWN)
     near = nearest(str(path[-1]), sorted(made.keys_at(parent)))
     if near is not None and near not in beside:
         yield (*parent, near)
+    elif isinstance(beside.get(near or ""), dict):
+        yield (*parent, str(near), UNKNOWN)  # what stands below the unknown key may belong into that object
 
 
 def _is_above(path: Path, other: Path) -> bool:

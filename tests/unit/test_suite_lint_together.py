@@ -147,6 +147,7 @@ UNREADABLE: dict[str, Change] = {
     "the prompts are no table": both(
         settings('[prompts.polite]\nfile = "prompts/polite.md"\n', ""), top("prompts = 5")
     ),
+    "one of two agents is in a misspelt table": settings("[agents.support]", "[agnets.support]"),
     "the prompts are misspelt": settings("[prompts.polite]", "[promtps.polite]"),
     "the key of the routes is misspelt": settings("routes =", "rotues ="),
     "the name of a tool is misspelt": put("tools", 1, "function", value={"nmae": "refund"}),
