@@ -34,6 +34,7 @@ class ErrorCode(Enum):
     IMAGE_MISSING = ("image-missing", Exit.ENVIRONMENT, "An image of the stack is not on this machine.")
     IMAGE_STALE = ("image-stale", Exit.ENVIRONMENT, "An own image was built from other files than this checkout's.")
     NETWORK_POOL = ("network-pool-exhausted", Exit.ENVIRONMENT, "The engine has no address range left for a network.")
+    LEFTOVERS = ("leftovers", Exit.ENVIRONMENT, "Dead runs left something on the engine or the disk; see labctl clean.")
     STACK_UNHEALTHY = ("stack-not-healthy", Exit.ENVIRONMENT, "A service did not get healthy in time.")
     AGENT_HOST_MISSING = ("agent-host-missing", Exit.ENVIRONMENT, "The agent's host could not be reached.")
     RUNNER_FAILED = ("runner-failed", Exit.ENVIRONMENT, "The runner ended before the first attempt.")

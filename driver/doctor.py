@@ -11,8 +11,10 @@ from pathlib import Path
 
 from contracts.errors import ErrorCode, LabError
 from driver.checkout import AGENT_HOST, LOCKS, ROOT
+from driver.scratch import dead_scratch
 
 MIN_FREE_BYTES = 512 * 1024 * 1024
+_SHOWN_NAMES = 5
 MAX_POOL_NETWORKS = 25
 """The engine's default pool holds about 30 bridge networks; a run takes two."""
 
@@ -31,6 +33,7 @@ def examine(evidence: Path) -> Iterator[Finding]:
     yield _finding("checkout", _checkout)
     yield _finding("evidence folder", lambda: _evidence(evidence))
     yield _finding("git", _git)
+    yield _finding("scratch folders", _scratch)
     engine = _finding("container engine", _engine)
     yield engine
     if engine.error is None:
@@ -85,6 +88,22 @@ def _git() -> str:
     return path or "not there: the manifest will not name the suite's commit"
 
 
+def _scratch() -> str:
+    dead = [str(path) for path in dead_scratch()]
+    if dead:
+        raise LabError(
+            ErrorCode.LEFTOVERS,
+            f"dead runs left {len(dead)} scratch folder{'s' if len(dead) > 1 else ''}: {_first(dead)}",
+            next_step="labctl clean",
+        )
+    return "none left behind"
+
+
+def _first(names: list[str]) -> str:
+    more = len(names) - _SHOWN_NAMES
+    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
 def _engine() -> str:
     from driver.stacks.engine import engine_facts  # noqa: PLC0415 - costs 0.2 s
 
@@ -119,8 +138,8 @@ def _left_behind() -> str:
     dead = [thing.name for thing in owned_things() if owner_is_gone(thing.owner)]
     if dead:
         raise LabError(
-            ErrorCode.ENGINE_FAILED,
-            f"dead runs left {len(dead)} things: {', '.join(dead[:5])}",
+            ErrorCode.LEFTOVERS,
+            f"dead runs left {len(dead)} things: {_first(dead)}",
             next_step="labctl clean",
         )
     return "nothing"

@@ -23,13 +23,21 @@ def scratch_folder() -> Iterator[Path]:
         yield Path(name)
 
 
+def dead_scratch() -> list[Path]:
+    """The scratch folders whose run is dead."""
+    folders = sorted(Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"))
+    return [path for path in folders if owner_is_gone(_owner_of(path))]
+
+
 def remove_dead_scratch() -> list[Path]:
     """Remove the scratch folders of this user's dead runs; which ones were removed."""
     removed = []
-    for path in sorted(Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*")):
-        owner = path.name.removeprefix(_PREFIX).rpartition("-")[0]
-        if owner_is_gone(owner.replace("_", ":", 3)):
-            shutil.rmtree(path, ignore_errors=True)
-            if not path.exists():
-                removed.append(path)
+    for path in dead_scratch():
+        shutil.rmtree(path, ignore_errors=True)
+        if not path.exists():
+            removed.append(path)
     return removed
+
+
+def _owner_of(path: Path) -> str:
+    return path.name.removeprefix(_PREFIX).rpartition("-")[0].replace("_", ":", 3)

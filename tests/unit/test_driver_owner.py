@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from driver.doctor import examine
 from driver.owner import own_identity, owner_is_gone
-from driver.scratch import remove_dead_scratch, scratch_folder
+from driver.scratch import dead_scratch, remove_dead_scratch, scratch_folder
 
 
 def test_this_process_lives() -> None:
@@ -39,6 +40,13 @@ def test_a_dead_runs_folder_is_removed_and_a_live_ones_stays(tmp_path: Path, mon
     env = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(root)}
     dead = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False).stdout
     with scratch_folder() as live:
+        found = next(finding for finding in examine(tmp_path) if finding.name == "scratch folders")
+        assert found.error is not None
+        assert str(found.error).splitlines() == [
+            f"labctl: leftovers: dead runs left 1 scratch folder: {dead.strip()}",
+            "next: labctl clean",
+        ]
         assert remove_dead_scratch() == [Path(dead.strip())]
         assert live.is_dir()
+        assert dead_scratch() == []
     assert list(tmp_path.iterdir()) == []
