@@ -27,7 +27,7 @@ def select_cases(suite: Suite, *, case_ids: Sequence[str] = (), only: Sequence[s
             selected case needs a container of its own.
 
     """
-    patterns = [pattern for text in only for part in text.split(",") if (pattern := part.strip().casefold())]
+    patterns = [pattern for text in only for part in text.split(",") if (pattern := part.strip())]
     if only and not patterns:
         raise LabError(ErrorCode.BAD_USAGE, "--only names no pattern", found=[Found(repr(list(only)), place="--only")])
     chosen = suite.cases
@@ -69,7 +69,9 @@ def _matching(suite: Suite, patterns: Sequence[str]) -> set[str]:
     matching: set[str] = set()
     idle: list[str] = []
     for pattern in patterns:
-        hits = {case_id for case_id, searched in texts.items() if any(_fits(pattern, text) for text in searched)}
+        hits = {
+            case_id for case_id, searched in texts.items() if any(_fits(pattern.casefold(), text) for text in searched)
+        }
         matching |= hits
         if not hits:
             idle.append(pattern)
@@ -89,7 +91,7 @@ def _fits(pattern: str, text: str) -> bool:
 
 
 def _near_ids(pattern: str, ids: list[str]) -> str:
-    near = nearest(_GLOB.sub("", pattern), ids)
+    near = nearest(_GLOB.sub("", pattern.casefold()), ids)
     if near:
         return f'nothing matches "{pattern}"; did you mean "{near}"?'
     listed = ", ".join(ids[:_SHOWN_NAMES]) + (", …" if len(ids) > _SHOWN_NAMES else "")

@@ -78,6 +78,13 @@ def test_a_pattern_that_matches_nothing_is_refused_with_the_nearest_id(suite: Su
     ]
 
 
+def test_a_pattern_that_matches_nothing_is_shown_as_it_was_typed(suite: Suite) -> None:
+    error = refusal(suite, "STATTUS,Nothing-Like-This")
+    assert '"STATTUS", "Nothing-Like-This"' in error.message
+    assert error.found[0].text == 'nothing matches "STATTUS"; did you mean "status"?'
+    assert error.found[1].text.startswith('nothing matches "Nothing-Like-This"; the ids are ')
+
+
 def test_unknown_ids_are_refused_all_at_once_and_are_never_patterns(suite: Suite) -> None:
     error = refusal(suite, case_ids=("auth", "Status", "auth*"))
     assert error.code is ErrorCode.UNKNOWN_CASE
