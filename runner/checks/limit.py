@@ -8,6 +8,8 @@ from contracts.attempt import Check, CheckType
 from contracts.suite.case import Case
 from runner.checks.interface import Observed, verdict
 
+_COUNTED = frozenset({"tool_calls", "model_calls"})
+
 
 def check_limits(case: Case, observed: Observed) -> Iterator[Check]:
     """One verdict for each limit that the case has of its own."""
@@ -24,7 +26,11 @@ def check_limits(case: Case, observed: Observed) -> Iterator[Check]:
 
 
 def _verdict(name: str, *, limit: float, actual: float | None, passed_limit: str | None) -> Check:
-    if passed_limit == name:
+    if passed_limit == name and name in _COUNTED:
+        # the call that was one too many was refused, so nothing made counts it
+        actual = max(actual or 0, int(limit) + 1)
+        holds, reason = False, f"call {int(limit) + 1} was refused: it went past this limit and was ended"
+    elif passed_limit == name:
         holds, reason = False, "it went past this limit and was ended"
     elif actual is None:
         holds, reason = None, "nothing measured it"
@@ -33,4 +39,5 @@ def _verdict(name: str, *, limit: float, actual: float | None, passed_limit: str
     else:
         holds = actual <= limit
         reason = "it kept within" if holds else "it went past this limit"
-    return verdict(f"limit {name}", kind=CheckType.LIMIT, holds=holds, expected=limit, actual=actual, reason=reason)
+    most = f"<= {int(limit) if limit == int(limit) else limit}"
+    return verdict(f"limit {name}", kind=CheckType.LIMIT, holds=holds, expected=most, actual=actual, reason=reason)

@@ -56,7 +56,7 @@ def test_a_case_without_limits_of_its_own_has_no_limit_check() -> None:
 def test_calls_within_the_cases_own_limit_hold() -> None:
     found = limit({"tool_calls": 2}, calls=(call_of("a"), call_of("a")))
 
-    assert (found.outcome, found.expected, found.actual) == (Outcome.PASS, 2, 2)
+    assert (found.outcome, found.expected, found.actual) == (Outcome.PASS, "<= 2", 2)
 
 
 def test_more_calls_than_the_cases_own_limit_fail() -> None:
@@ -65,6 +65,28 @@ def test_more_calls_than_the_cases_own_limit_fail() -> None:
 
 def test_the_limit_that_ended_the_agent_fails_though_the_last_call_was_not_made() -> None:
     assert limit({"tool_calls": 1}, calls=(call_of("a"),), passed_limit="tool_calls").outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("limits", "seen"),
+    [
+        ({"tool_calls": 2}, {"calls": (call_of("a"), call_of("a")), "passed_limit": "tool_calls"}),
+        ({"tool_calls": 2}, {"calls": (call_of("a"),) * 3, "passed_limit": "tool_calls"}),
+        ({"tool_calls": 2}, {"passed_limit": "tool_calls"}),
+        ({"model_calls": 2}, {"usage": Usage(model_calls=2), "passed_limit": "model_calls"}),
+        ({"model_calls": 2}, {"passed_limit": "model_calls"}),
+    ],
+)
+def test_a_refused_call_counts_in_what_the_check_says(limits: dict[str, Any], seen: dict[str, Any]) -> None:
+    found = limit(limits, **seen)
+
+    assert (found.outcome, found.expected, found.actual) == (Outcome.FAIL, "<= 2", 3)
+    assert found.reason == "call 3 was refused: it went past this limit and was ended"
+
+
+def test_a_limit_is_said_as_it_was_written() -> None:
+    assert limit({"cost_usd": 0.5}, usage=Usage(cost_usd=0.25)).expected == "<= 0.5"
+    assert limit({"seconds": 30}, seconds=1.0).expected == "<= 30"
 
 
 def test_whoever_ended_the_agent_decides_about_its_time() -> None:
