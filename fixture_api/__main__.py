@@ -21,7 +21,6 @@ BaseModel.model_config["defer_build"] = True
 
 from contracts.errors import LabError  # noqa: E402
 from contracts.suite.loading import load_suite  # noqa: E402
-from fixture_api.app import make_app  # noqa: E402
 from fixture_api.attempts import Attempts  # noqa: E402
 from fixture_api.control import make_control_app  # noqa: E402
 from fixture_api.data_plane import DataPlane  # noqa: E402
@@ -46,7 +45,7 @@ def main(argv: list[str]) -> int:
     gc.freeze()  # the suite lives as long as the process; looking at it again in each collection would only cost
     gc.enable()
     serve(
-        data_app=DataPlane(attempts, make_app(attempts.world)),
+        data_app=DataPlane(attempts),
         data=data,
         control_app=make_control_app(attempts),
         control=control,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Literal
 
-from contracts.control import AttemptClosed, AttemptOpening, RequestMiss
+from contracts.control import AttemptClosed, AttemptOpening, RequestMiss, UnmatchedRequest
 from contracts.journal import Via
+from contracts.own_address import OwnAddress
 from contracts.record import Json
 from fixture_api import problems
 from fixture_api.answers import Answer, allowed, without_body
@@ -14,7 +15,7 @@ from fixture_api.effects import EffectError, apply_effects
 from fixture_api.faults import Faults
 from fixture_api.journal import Decision, Served, records, served
 from fixture_api.locations import Location
-from fixture_api.model_errors import MODEL_CALL_LIMIT
+from fixture_api.model_errors import MODEL_CALL_LIMIT, no_scripted_model
 from fixture_api.model_rules import Situation
 from fixture_api.request import ABSENT, MAX_JSON_DEPTH, WorldRequest, is_too_deep
 from fixture_api.routing import CompiledRoute, FoundRoute, first_holding
@@ -46,8 +47,8 @@ class Attempt:
     def __init__(self, opening: AttemptOpening, case: CaseWorld, model: ScriptedModel | None) -> None:
         self.opening = opening
         self.case_header = opening.case.encode()
-        self.token = b""
-        """The secret of its prefix; none for a world by hand."""
+        self.address: OwnAddress | None = None
+        """What its prefix hides; a world by hand has none."""
         self.ended = asyncio.Event()
         """Set when a limit was passed and when the attempt was closed."""
         self.over = asyncio.Event()
@@ -71,12 +72,8 @@ class Attempt:
 
     def decide(self, location: Location, request: WorldRequest, *, via: Via = Via.HTTP) -> Decision:
         """The answer to a request; state, counters and journal are as after it."""
-        path = request.target.path
         if self._model is not None and is_for_model(request.target):
             return self._decide_model(request, self._model)
-        page = self._case.pages.get(path)
-        if page is not None and request.target.method in _READING and self._find(location, request) is None:
-            return Decision(page)  # not journaled: it tells of the lab, and nothing of the agent
         call = location.call
         if self._is_past_tool_limit():
             return self._refuse("tool_calls", request, problems.TOOL_CALL_LIMIT, call, via=via)
@@ -143,7 +140,7 @@ class Attempt:
     def _refuse(
         self, limit: Limit, request: WorldRequest, answer: Answer, call: BoundCall | None, *, via: Via
     ) -> Decision:
-        decision = Decision(answer)
+        decision = Decision(without_body(answer) if request.target.method == "HEAD" else answer)
         if self._breach(limit):
             # The first request over a limit is in the journal and decides the attempt. How many more an agent gets out
             # before it is ended is a race, and a flood of them would fill this process's memory.
@@ -162,6 +159,10 @@ class Attempt:
         return True
 
     def _decide_world(self, location: Location, request: WorldRequest) -> Decision:
+        target = request.target
+        if self._model is None and is_for_model(target):  # these paths are the lab's: no route is asked
+            answer = no_scripted_model(case=self.opening.case, method=target.method, path=target.path)
+            return Decision(answer, unmatched=UnmatchedRequest(method=target.method, path=target.path))
         found = self._find(location, request)
         if found is not None:
             return self._serve(found, request)
@@ -177,9 +178,7 @@ class Attempt:
         return Decision(answer, unmatched=unmatched)
 
     def _methods_at(self, request: WorldRequest) -> set[str]:
-        of_the_lab = dict.fromkeys(self._case.pages, "GET")
-        path = request.target.path
-        own = of_the_lab.get(path) or (method_at(path) if self._model is not None else None)
+        own = method_at(request.target.path) if self._model is not None else None
         return self._case.methods_at(request.target.segments) | ({own} if own else set())
 
     def _find(self, location: Location, request: WorldRequest) -> FoundRoute | None:
@@ -239,6 +238,3 @@ class Attempt:
         reason = f"route {route.route_id}: {error}"
         self._suite_error = self._suite_error or reason
         return Decision(problems.suite_broken(reason), route.route_id)
-
-
-_READING = ("GET", "HEAD")

@@ -6,6 +6,7 @@ import secrets
 from enum import StrEnum
 
 from contracts.control import AttemptClosed, AttemptKey, AttemptOpening
+from contracts.own_address import OwnAddress
 from fixture_api.attempt import Attempt
 from fixture_api.world import World
 
@@ -47,7 +48,7 @@ class Attempts:
             self._check_header(opening.case)
         attempt = self._make(opening)
         token = secrets.token_hex(_TOKEN_BYTES)
-        attempt.token = token.encode()
+        attempt.address = OwnAddress(token)
         self._by_token[token.encode()] = attempt
         self._by_key[key] = (token.encode(), attempt)
         if opening.select == "header":

@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from contracts.control import AttemptBreach, AttemptKey, AttemptOpened, AttemptOpening
 from contracts.record import Record
 from fixture_api.attempts import AlreadyOpenError, Attempts, UnknownNameError
+from fixture_api.lab_pages import contents
 from fixture_api.problems import MEDIA_TYPE, problem
-from fixture_api.world import pages_of
 
 
 def make_control_app(attempts: Attempts) -> FastAPI:
@@ -29,7 +29,7 @@ def make_control_app(attempts: Attempts) -> FastAPI:
 
 def _make_router(attempts: Attempts) -> APIRouter:
     router = APIRouter()
-    health_page = pages_of(attempts.world.revision, attempts.world.clock)["/health"]
+    health_page = contents(attempts.world.revision, attempts.world.clock)["/health"]
 
     @router.get("/health")
     async def health() -> dict[str, str | int]:

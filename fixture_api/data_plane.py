@@ -14,43 +14,36 @@ from fixture_api.attempt import Attempt
 from fixture_api.attempts import Attempts, Selection
 from fixture_api.connections import CYCLE, body_at_hand, close_unanswered, send_answer
 from fixture_api.journal import Decision, Ending
+from fixture_api.lab_pages import LabPages
 from fixture_api.mcp_door import MCP_PATH, McpDoor
 from fixture_api.request import read_request
+from fixture_api.routing import first_value
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _PREFIX = b"/~"
 _PREFIX_END = 34
-_HOST, _HIDDEN = b"<host>", b"<prefix>"
-"""What stands where an attempt's own secret was; the runner writes the same."""
-_OWN_PATHS = (b"/health", b"/clock")
-_OWN_LENGTH = 7
 
 
 class DataPlane:
-    """ASGI entry of the data port, on BoundedConnection; FastAPI serves only /health and /clock below it.
+    """ASGI entry of the data port, on BoundedConnection; no framework below it, so none answers in its own words.
 
     FastAPI's routing alone would cost more than everything that is done here.
     """
 
-    def __init__(self, attempts: Attempts, below: AsgiApp) -> None:
+    def __init__(self, attempts: Attempts) -> None:
         self._attempts = attempts
-        self._below = below
+        self._pages = LabPages(revision=attempts.world.revision, clock=attempts.world.clock)
         self._mcp = McpDoor(attempts.world.tools, revision=attempts.world.revision)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's
         """Answers one request."""
-        raw_path: bytes = scope["raw_path"]
-        if len(raw_path) <= _OWN_LENGTH and raw_path in _OWN_PATHS:
-            await self._below(scope, receive, send)
-            return
         cycle: RequestResponseCycle = scope[CYCLE]
-        found = self._select(raw_path, scope["headers"])
+        found = self._select(scope)
         if isinstance(found, Answer):
             await send_answer(cycle, found)
             return
@@ -69,21 +62,26 @@ class DataPlane:
     async def _decide(self, attempt: Attempt, scope: Scope, *, path: bytes, body: bytes) -> Decision:
         if attempt.closed:
             return Decision(problems.UNKNOWN_PREFIX)
-        query = scope["query_string"]
-        if attempt.token:
-            path, query, body = (_without_address(part, attempt, scope["headers"]) for part in (path, query, body))
+        query, headers = scope["query_string"], scope["headers"]
+        if attempt.address is not None:
+            # An agent may tell its own address, to the model for one: digests and rows must not depend on it.
+            hidden, host = attempt.address.hidden_in, first_value(headers, b"host") or b""
+            path, query, body = hidden(path, host=host), hidden(query, host=host), hidden(body, host=host)
+            headers = [(name, hidden(value, host=host)) for name, value in headers]
         location = attempt.locate(scope["method"], path)
         if location.target.path == MCP_PATH:
-            return await self._mcp.decide(attempt, method=scope["method"], headers=scope["headers"], body=body)
-        request = read_request(location.target, query_string=query, headers=scope["headers"], body=body)
+            return await self._mcp.decide(attempt, method=scope["method"], headers=headers, body=body)
+        request = read_request(location.target, query_string=query, headers=headers, body=body)
         return attempt.decide(location, request)
 
-    def _select(self, raw_path: bytes, headers: list[tuple[bytes, bytes]]) -> tuple[Attempt, bytes] | Answer:
-        """The attempt and the path in its world."""
-        named = [value for name, value in headers if name == b"x-eval-case"]
+    def _select(self, scope: Scope) -> tuple[Attempt, bytes] | Answer:
+        """The attempt and the path in its world; an answer where there is none, or where the lab itself answers."""
+        raw_path: bytes = scope["raw_path"]
+        named = [value for name, value in scope["headers"] if name == b"x-eval-case"]
         if not raw_path.startswith(_PREFIX):
             if raw_path[:4].lower() != b"/%7e":
-                return self._select_by_header(named, raw_path)
+                # a page of the lab needs no case: it tells of the lab, and nothing of any attempt
+                return self._pages.answer(scope["method"], raw_path) or self._select_by_header(named, raw_path)
             raw_path = _PREFIX + raw_path[4:]  # some clients escape the tilde
         attempt, path = self._attempts.by_token(raw_path[2:_PREFIX_END]), raw_path[_PREFIX_END:]
         if attempt is None or path[:1] not in (b"/", b""):
@@ -91,7 +89,7 @@ class DataPlane:
         if named and named != [attempt.case_header]:
             # Not journaled either: it says of itself that it belongs to another world, so no world can own it.
             return problems.OTHER_CASE
-        return attempt, path
+        return self._pages.answer(scope["method"], path) or (attempt, path)
 
     def _select_by_header(self, named: list[bytes], path: bytes) -> tuple[Attempt, bytes] | Answer:
         if self._attempts.selection is Selection.PREFIX:
@@ -101,17 +99,6 @@ class DataPlane:
         case_id = named[0].decode("utf-8", "replace")
         attempt = self._attempts.by_header(case_id)
         return (attempt, path) if attempt else problems.unknown_case(case_id)
-
-
-def _without_address(part: bytes, attempt: Attempt, headers: list[tuple[bytes, bytes]]) -> bytes:
-    """An agent may tell its own address, to the model for one: digests and rows must not depend on it."""
-    if attempt.token not in part:
-        return part
-    host = next((value for name, value in headers if name == b"host"), b"")
-    for slash, colon in ((b"/", b":"), (b"%2F", b"%3A")):  # as it is, and as a value of a query
-        own, hidden = host.replace(b":", colon) + slash, _HOST + slash
-        part = part.replace(own + b"~" + attempt.token, hidden + b"~" + _HIDDEN)
-    return part.replace(attempt.token, _HIDDEN)
 
 
 async def _waited(attempt: Attempt, receive: Receive, decision: Decision) -> bool:

@@ -11,6 +11,7 @@ from http import HTTPStatus
 from typing import NamedTuple
 
 from contracts.suite.fault import ResponseFault
+from contracts.suite.route import WITHOUT_BODY
 from fixture_api.answers import Answer, cut_off, json_bytes, make_answer, make_head
 from fixture_api.journal import Decision, Ending
 
@@ -94,6 +95,8 @@ def _instead(fault: ResponseFault) -> Decision | None:
 
 
 def _status(status: int) -> Answer:
+    if status in WITHOUT_BODY:
+        return make_answer(make_head(status, {}), b"")
     head = make_head(status, _JSON)
     phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else f"status {status}"
     return make_answer(head, json_bytes({"error": phrase}))

@@ -42,6 +42,18 @@ def no_rule(reason: str, **members: Json) -> Answer:
     return problem(HTTPStatus.UNPROCESSABLE_ENTITY, "No rule answers", reason, **members, error=error)
 
 
+def no_scripted_model(*, case: str, method: str, path: str) -> Answer:
+    """404: the attempt has no scripted model; unmatched, so the problem has that one's members too."""
+    message = (
+        f"This attempt of case {case} has no scripted model, so nothing answers {method} {path}: its agent's model "
+        'is none of models/*.json. Next: give the agent model = "scripted/NAME" in suite.toml, or run with '
+        "--model scripted/NAME; a real model is asked at its own address, which model_url names."
+    )
+    unmatched: dict[str, Json] = {"method": method, "path": path, "nearestRoute": None, "misses": []}
+    error = _error(message, kind=_INVALID, param="model", code="no_scripted_model")
+    return problem(HTTPStatus.NOT_FOUND, "No scripted model", message, case=case, **unmatched, error=error)
+
+
 def no_model(name: str, *, known: str) -> Answer:
     """404: the service has another model than the one that is asked for."""
     message = f"The model {name!r} does not exist; this attempt's model is {known!r}."

@@ -54,16 +54,27 @@ TOO_SLOW = problem(
 TOOL_CALL_LIMIT = problem(
     HTTPStatus.TOO_MANY_REQUESTS, "Tool call limit", "The attempt has made all the tool calls that its limit allows."
 )
-MCP_BY_POST = make_answer(
-    make_head(HTTPStatus.METHOD_NOT_ALLOWED, {"content-type": MEDIA_TYPE, "allow": "POST"}),
-    json_bytes(
-        {
-            "title": "Only POST",
-            "status": HTTPStatus.METHOD_NOT_ALLOWED,
-            "detail": "/mcp takes each message as a POST and answers it there: it has no stream to GET and no session.",
-        }
-    ),
+
+
+def _not_allowed(title: str, detail: str, *, allow: str) -> Answer:
+    """405, with the methods that are."""
+    head = make_head(HTTPStatus.METHOD_NOT_ALLOWED, {"content-type": MEDIA_TYPE, "allow": allow})
+    return make_answer(
+        head, json_bytes({"title": title, "status": HTTPStatus.METHOD_NOT_ALLOWED.value, "detail": detail})
+    )
+
+
+MCP_BY_POST = _not_allowed(
+    "Only POST",
+    "/mcp takes each message as a POST and answers it there: it has no stream to GET and no session.",
+    allow="POST",
 )
+
+
+def page_is_read_only(path: str) -> Answer:
+    """A page of the lab was asked to change."""
+    detail = f"{path} is the lab's own page, and can only be read: send GET. No route of a suite is there."
+    return _not_allowed("Only for reading", detail, allow="GET, HEAD, OPTIONS")
 
 
 def unknown_case(case_id: str) -> Answer:

@@ -15,13 +15,14 @@ from contracts.suite.route_order import is_param, path_segments
 from fixture_api.answers import Answer
 from fixture_api.pointers import escape
 from fixture_api.problems import problem
-from fixture_api.request import ABSENT, WorldRequest
+from fixture_api.request import ABSENT, WorldRequest, media_type_of
 from fixture_api.routing import CompiledMatch, CompiledRoute, first_value, json_holds
 
 _ALIKE = 0.6
 _MAX_SHOWN = 200
 _MAX_FOUND = 4096
 _MAX_VALUES = 8
+_CONTENT_TYPE = b"content-type"
 
 
 def explain(request: WorldRequest, routes: Iterable[CompiledRoute]) -> tuple[UnmatchedRequest, Answer]:
@@ -35,7 +36,8 @@ def explain(request: WorldRequest, routes: Iterable[CompiledRoute]) -> tuple[Unm
 
 def explain_missing(request: WorldRequest, route: CompiledRoute, miss: RequestMiss) -> tuple[UnmatchedRequest, Answer]:
     """The same for a request that a route takes, but whose answer refers to what the request does not have."""
-    return _report(request, route, (miss,))
+    unread = _unread(request) if miss.part == "json" else None
+    return _report(request, route, (unread or miss,))
 
 
 def _other_values(
@@ -44,9 +46,9 @@ def _other_values(
     """What else would have done for the only part that missed: what equally near routes expect of the same part."""
     if len(misses) != 1:
         return ()
-    part = misses[0].part, misses[0].name
+    only, part = misses[0], (misses[0].part, misses[0].name)
     alike = (other for route in routes for other in misses_of(request, route) if (other.part, other.name) == part)
-    return tuple(other.expected for other in islice(alike, _MAX_VALUES))
+    return tuple(other.expected for other in islice(alike, _MAX_VALUES) if other.expected != only.expected)
 
 
 def _report(
@@ -64,7 +66,8 @@ def _report(
     )
     detail = f"No route answers {request.target.method} {request.target.path}."
     if near:
-        detail += f" The nearest is {near.route_id} ({near.method} {near.path}): " + "; ".join(map(_sentence, misses))
+        detail += f" The nearest is {near.route_id} ({near.method} {near.path}): "
+        detail += "; ".join(_sentence(miss, request) for miss in misses)
         detail += "".join(f" or {_shown(value)}" for value in others)
     nearest_route = {"id": near.route_id, "method": near.method, "path": near.path} if near else None
     shown = [miss.to_json() for miss in misses]
@@ -131,7 +134,17 @@ def _match_misses(request: WorldRequest, match: CompiledMatch) -> Iterator[Reque
             name, expected = header.decode("latin-1"), content.decode("latin-1")
             yield RequestMiss(part="header", name=name, expected=expected, found=shown)
     if match.body is not ABSENT:
-        yield from _json_misses(request.body, match.body, "")
+        unread = _unread(request)
+        yield from (unread,) if unread else _json_misses(request.body, match.body, "")
+
+
+def _unread(request: WorldRequest) -> RequestMiss | None:
+    """Why a body was not looked at as JSON, where its content type is why: its parts are not missing."""
+    if request.body is not ABSENT or not request.has_body or media_type_of(request.headers).is_json:
+        return None
+    came = first_value(request.headers, _CONTENT_TYPE)
+    found = came.decode("latin-1") if came is not None else None
+    return RequestMiss(part="header", name="content-type", expected="application/json", found=found)
 
 
 def _json_misses(found: Json, expected: Json, pointer: str) -> Iterator[RequestMiss]:
@@ -149,7 +162,12 @@ def _bounded(found: Json) -> Json:
     return found if len(text) <= _MAX_FOUND else text[:_MAX_SHOWN] + "…"
 
 
-def _sentence(miss: RequestMiss) -> str:
+def _sentence(miss: RequestMiss, request: WorldRequest) -> str:
+    if miss == _unread(request):
+        why = "it has no content-type" if miss.found is None else f"its content-type is {_shown(miss.found)}"
+        return f"the body was not read as JSON, because {why}; send the header content-type: application/json"
+    if miss.part == "json" and request.body is ABSENT and request.has_body:
+        return f"the body is no JSON that the lab can read, expected {_shown(miss.expected)}"
     if miss.part == "path" and miss.name:
         return f"the path leads to {miss.name} in the state, and nothing is there"
     where = {"json": "the JSON body", "header": "the header", "query": "the query"}.get(miss.part, f"the {miss.part}")

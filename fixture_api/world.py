@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import TypeVar
 
 from contracts.errors import ErrorCode, Found, LabError
@@ -12,7 +11,6 @@ from contracts.record import Json
 from contracts.suite.case import Case
 from contracts.suite.suite import Suite
 from contracts.suite.tool import Tool
-from fixture_api.answers import Answer, json_bytes, make_answer, make_head
 from fixture_api.clock import FixedClock
 from fixture_api.effects import merge_patch
 from fixture_api.faults import FaultPlan, compile_faults
@@ -39,8 +37,6 @@ class CaseWorld:
     """The suite's."""
     state: Json
     """The suite's state with the case's merged over it."""
-    pages: Mapping[str, Answer]
-    """The lab's own pages by path, for who knows nothing but a prefix."""
     faults: FaultPlan
     """The case's, for attempts that meet them."""
 
@@ -67,7 +63,6 @@ class World:
     _case_routes: dict[str, RouteTable]
     _case_faults: dict[str, FaultPlan]
     _locations: Locations
-    _pages: Mapping[str, Answer]
     _cases: dict[str, Case]
 
     def case(self, case_id: str) -> CaseWorld | None:
@@ -83,7 +78,6 @@ class World:
             own_routes=own,
             routes=self._routes,
             state=state,
-            pages=self._pages,
             faults=self._case_faults.get(case_id, {}),
         )
 
@@ -130,21 +124,8 @@ def compile_world(suite: Suite, clock: FixedClock) -> World:
         _case_routes=_present(own),
         _case_faults={case.id: compile_faults(case.faults.responses) for case in suite.cases if case.faults},
         _locations=Locations(routes, ToolTable(suite.tools)),
-        _pages={path: _page(page) for path, page in pages_of(suite.dataset.label, clock).items()},
         _cases={case.id: case for case in suite.cases},
     )
-
-
-def pages_of(revision: str, clock: FixedClock) -> dict[str, dict[str, str | int]]:
-    """/health and /clock."""
-    return {
-        "/health": {"status": "ok", "revision": revision, "clock": clock.now},
-        "/clock": {"clock": clock.now, "timezone": clock.timezone, "epochSeconds": clock.epoch_s},
-    }
-
-
-def _page(page: Json) -> Answer:
-    return make_answer(make_head(HTTPStatus.OK, {"content-type": "application/json"}), json_bytes(page))
 
 
 def _present(items: dict[str, T | None]) -> dict[str, T]:

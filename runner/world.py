@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from contracts.control import AttemptBreach, AttemptClosed, AttemptKey, AttemptOpened, AttemptOpening
 from contracts.errors import ErrorCode, LabError
+from contracts.own_address import OwnAddress
 from contracts.record import Record
 from runner import clock
 from runner.http_calls import Answer, Server, TimedOutError, UnreachableError
@@ -19,8 +20,6 @@ CALL_S = 30.0
 PROBE_S = 2.0
 POLL_S = 300.0
 """One round of the long poll; then it is asked again."""
-HIDDEN = "<prefix>"
-"""What stands where an attempt's secret prefix was."""
 _SHOWN_BYTES = 300
 _FIRST_PAUSE_S = 0.01
 _LONGEST_PAUSE_S = 0.2
@@ -87,12 +86,12 @@ class World:
         return _parsed(self._asked("/attempts", opening), AttemptOpened)
 
     def close(self, key: AttemptKey, *, hide: str) -> AttemptClosed:
-        """Close an attempt; `hide`, its secret token, is left out of everything that came back.
+        """Close an attempt; `hide`, its secret token, is left out of everything that came back, in any spelling.
 
         Raises WorldLostError and WorldRefusedError.
         """
         answer = self._asked("/attempts/close", key)
-        body = answer.body.replace(hide.encode(), HIDDEN.encode())
+        body = OwnAddress(hide).hidden_in(answer.body)
         return _parsed(Answer(answer.status, body, answer.content_type), AttemptClosed)
 
     def breach(self, key: AttemptKey) -> AttemptBreach:

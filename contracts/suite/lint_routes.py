@@ -22,7 +22,7 @@ _OF_THE_CONNECTION = frozenset(
 )
 _FIRST_FINAL_STATUS = 200
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
-_OF_THE_LAB = re.compile(r"/mcp|/v1/chat/completions|/v1/models(/.*)?")
+_OF_THE_LAB = re.compile(r"/mcp|/health|/clock|/v1/chat/completions|/v1/models(/.*)?")
 _PREFIX = re.compile(r"/~[0-9A-Fa-f]{32}(/.*)?")
 _METHODS = frozenset(
     {

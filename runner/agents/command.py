@@ -12,13 +12,14 @@ from typing import Protocol
 from contracts.attempt import AgentEnd
 from contracts.control import AttemptBreach, AttemptKey
 from contracts.hosting import AgentEnded, AgentFailed, AgentOut, AgentStarted, HostStart
+from contracts.own_address import OwnAddress
 from contracts.record import Json
 from runner import clock
 from runner.agents.event_lines import EventLines
 from runner.agents.interface import AgentRun, Assignment, Ending, EndKind
 from runner.agents.limits import passed_limit
 from runner.hosting import AgentSession, HostGone, Notice
-from runner.world import HIDDEN, Notify, WorldLostError, WorldRefusedError
+from runner.world import Notify, WorldLostError, WorldRefusedError
 
 GRACE_S = 2.0
 """Between SIGTERM and SIGKILL."""
@@ -120,8 +121,8 @@ class _Following:
     session: AgentSession
 
     def __post_init__(self) -> None:
-        self._token = self.assignment.fixture_url.rpartition("/~")[2]
-        self._lines = EventLines(hide=(self._token, HIDDEN))
+        self._hide = OwnAddress(self.assignment.fixture_url.rpartition("/~")[2]).hidden_in_text
+        self._lines = EventLines(hide=self._hide)
         self._stopped: Ending | None = None
         self._counted = self._unbound = 0
 
@@ -215,7 +216,7 @@ class _Following:
             texts=tuple(self._lines.texts),
             events=tuple(self._lines.calls),
             usage=self._lines.usage,
-            log=log.replace(self._token, HIDDEN) if log is not None else None,
+            log=self._hide(log) if log is not None else None,
             agent_end=_agent_end(ended, ending=ending) if ended is not None else None,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from contracts.attempt import Usage
@@ -23,8 +24,8 @@ class _MalformedError(ValueError):
 class EventLines:
     """Takes output in pieces of any size; feed it `finish` at the end."""
 
-    hide: tuple[str, str]
-    """A secret and what stands in its place."""
+    hide: Callable[[str], str]
+    """Takes the attempt's secrets out of a line."""
     log: BoundedText = field(default_factory=BoundedText)
     texts: list[str] = field(default_factory=list)
     calls: list[ToolEvent] = field(default_factory=list)
@@ -60,7 +61,7 @@ class EventLines:
 
     def _take(self, line: str) -> None:
         self._line += 1
-        line = line.replace(*self.hide)
+        line = self.hide(line)
         event = _event(line)
         take = _TAKERS.get(event.get("type", "")) if event is not None else None
         if event is None or take is None:

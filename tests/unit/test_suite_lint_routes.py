@@ -53,6 +53,12 @@ ROUTES: list[BrokenRule] = [
         "routes.json /routes/1/path (line 18)",
         '"/~0a0a0a…" begins as the prefix of an attempt does; write only the path after it',
     ),
+    (
+        "the clock's own path, whatever the method",
+        second_route(method="POST", path="/clock"),
+        "routes.json /routes/1/path (line 18)",
+        'the fixture API itself answers "/clock"',
+    ),
     ("an escaped path", second_route(path="/a%20b"), "routes.json /routes/1/path (line 18)", 'write "a b"'),
     (
         "a path without slash",

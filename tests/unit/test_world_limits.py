@@ -1,10 +1,13 @@
-"""Limits of an attempt, and what is not built yet."""
+"""Limits of an attempt: what counts for them, and what the first request over one is told."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from fixture_api.digests import response_digest
 from tests.fakes.open_world import open_attempt
 
 ROUTES = [{"id": "a", "method": "GET", "path": "/a", "responses": [{"json": 1}]}]
@@ -69,19 +72,12 @@ def test_the_end_of_model_calls_is_told_to_clients_in_their_own_form(tmp_path: P
     assert body["error"]["message"] == body["detail"]
 
 
-def test_health_and_clock_can_be_read_below_the_prefix_and_are_not_journaled(tmp_path: Path) -> None:
-    one = limited(tmp_path, tool_call_limit=0)
-    assert one.read("GET", "/clock") == (
-        200,
-        {"clock": "2026-09-01T12:00:00Z", "timezone": "UTC", "epochSeconds": 1788264000},
-    )
-    assert one.read("GET", "/health")[1]["status"] == "ok"
-    assert one.ask("POST", "/health").answer.status == 429
-    assert len(one.close().served) == 1
-
-
-def test_a_suites_own_clock_route_is_a_route_like_any_other(tmp_path: Path) -> None:
-    route = {"id": "clock", "method": "GET", "path": "/clock", "responses": [{"json": "noon"}]}
-    one = open_attempt(tmp_path, routes=[route])
-    assert one.read("GET", "/clock") == (200, "noon")
-    assert len(one.close().served) == 1
+@pytest.mark.parametrize(("limit", "path"), [("tool_call_limit", "/a"), ("model_call_limit", "/v1/models")])
+def test_head_over_a_limit_is_journaled_with_the_digest_of_what_was_sent_which_is_nothing(
+    tmp_path: Path, limit: str, path: str
+) -> None:
+    one, other = (limited(tmp_path / name, **{limit: 0}) for name in ("one", "other"))
+    whole, head = one.ask("GET", path).answer, other.ask("HEAD", path).answer
+    assert (head.status, head.headers, head.body) == (429, whole.headers, b"")
+    (row,) = (served.row for served in other.close().served)
+    assert row.response_digest == response_digest(b"", tail=whole.head.digest_tail) != whole.digest

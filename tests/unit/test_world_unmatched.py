@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.fakes.open_world import open_attempt
 
 
@@ -19,7 +21,7 @@ ROUTES = [
 ]
 
 
-def ask(folder: Path, method: str, target: str, json_body: Any = None, **headers: str) -> Any:
+def ask(folder: Path, method: str, target: str, json_body: Any = None, **headers: Any) -> Any:
     one = open_attempt(folder, routes=ROUTES)
     status, body = one.read(method, target, json_body, **headers)
     (served,) = one.close().served
@@ -68,6 +70,45 @@ def test_a_body_that_is_no_json_misses_as_a_whole(tmp_path: Path) -> None:
     body, _ = ask(tmp_path, "POST", "/refunds")
     assert body["misses"] == [{"part": "json", "name": "", "expected": {"order": {"id": "a/b"}, "amount": 5}}]
     assert body["detail"].endswith('the JSON body is missing, expected {"order": {"id": "a/b"}, "amount": 5}')
+
+
+BODY = b'{"order": {"id": "a/b"}, "amount": 5}'
+
+
+@pytest.mark.parametrize(
+    ("headers", "found", "why"),
+    [
+        ({}, None, "it has no content-type"),
+        ({"content_type": "text/plain"}, "text/plain", "its content-type is text/plain"),
+        ({"content_type": "jsn"}, "jsn", "its content-type is jsn"),
+    ],
+)
+def test_a_body_that_was_not_read_as_json_is_told_of_its_content_type_and_not_of_missing_parts(
+    tmp_path: Path, headers: dict[str, str], found: str | None, why: str
+) -> None:
+    twin = route("twin", "POST", "/refunds", match={"json": {"amount": 6}})
+    one = open_attempt(tmp_path, routes=[*ROUTES, twin])
+    _, body = one.read("POST", "/refunds", body=BODY, **headers)
+    (served,) = one.close().served
+    assert served.unmatched is not None
+    (miss,) = served.unmatched.misses
+    assert (miss.part, miss.name, miss.expected, miss.found) == ("header", "content-type", "application/json", found)
+    assert body["detail"].endswith(
+        f": the body was not read as JSON, because {why}; send the header content-type: application/json"
+    )
+
+
+def test_a_body_that_says_json_and_is_none_is_not_called_missing(tmp_path: Path) -> None:
+    body, _ = ask(tmp_path, "POST", "/refunds", body=BODY[:-1], content_type="application/json")
+    assert 'the body is no JSON that the lab can read, expected {"order"' in body["detail"]
+
+
+def test_a_part_that_an_answer_refers_to_is_not_called_missing_where_the_body_was_not_read(tmp_path: Path) -> None:
+    echo = route("echo", "POST", "/echo") | {"responses": [{"json": {"$request": "/json/amount"}}]}
+    one = open_attempt(tmp_path, routes=[echo])
+    assert one.read("POST", "/echo", body=BODY, content_type="application/json") == (200, 5)
+    _, body = one.read("POST", "/echo", body=BODY, content_type="text/plain")
+    assert "because its content-type is text/plain" in body["detail"]
 
 
 def test_what_was_found_is_shown_only_so_far(tmp_path: Path) -> None:
