@@ -16,18 +16,12 @@ import pytest
 from tests.fakes.fixture_process import FixtureProcess
 from tests.fakes.hostile_requests import MIB, big_request
 from tests.fakes.raw_wire import TIMEOUT_S, ClosedError, Wire, chunked, request
-from tests.fakes.rich_suite import rich_suite
 
 SHORT_S = 0.5
 """The limits of the impatient server of these tests."""
 IDLE = 1000
 _NUMBERS = itertools.count(1)
 JSON_TYPE = "content-type: application/json"
-
-
-@pytest.fixture(scope="module")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return rich_suite(tmp_path_factory.mktemp("suites") / "suite")
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,8 @@ _MIB = 1024 * 1024
 
 
 @pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FixtureProcess]:
-    with FixtureProcess(refund_desk(tmp_path_factory.mktemp("suites") / "suite")) as process:
-        yield process
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return refund_desk(tmp_path_factory.mktemp("suites") / "suite")
 
 
 def test_curl_uses_one_connection_for_two_requests(api: FixtureProcess) -> None:

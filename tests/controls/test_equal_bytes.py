@@ -15,7 +15,6 @@ from hypothesis import HealthCheck, Phase, given, settings
 from tests.fakes.fixture_process import TIMEOUT_S, FixtureProcess
 from tests.fakes.generated_requests import SEQUENCES, TOURS, Asked, Sequence
 from tests.fakes.raw_wire import ClosedError, Wire
-from tests.fakes.rich_suite import rich_suite
 
 COUNT = 500
 TOGETHER = 64
@@ -90,11 +89,6 @@ class Server:
         body = response.read()
         assert response.status in (200, 201), body
         return body
-
-
-@pytest.fixture(scope="module")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return rich_suite(tmp_path_factory.mktemp("suites") / "suite")
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,21 +51,15 @@ FLOW: list[tuple[str, dict[str, Any]]] = [
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("suites") / "suite"
-    cases = [case("one"), case("two", state={"orders": {"a-1": {"amount": 9}}})]
+    never = {"responses": [{"route": "order", "kind": "timeout", "times": 1}]}
+    late = {"responses": [{"route": "order", "kind": "timeout", "value": 200, "times": 1}]}
+    cases = [
+        case("one"),
+        case("two", state={"orders": {"a-1": {"amount": 9}}}),
+        case("late", faults=late),
+        case("never", faults=never),
+    ]
     return SuiteFolder(folder, cases=cases, routes=ROUTES, tools=TOOLS, state=STATE).write()
-
-
-@pytest.fixture(scope="module")
-def api(suite: Path) -> Iterator[FixtureProcess]:
-    with FixtureProcess(suite) as process:
-        yield process
-
-
-@pytest.fixture
-def client(api: FixtureProcess) -> Iterator[DataClient]:
-    connection = api.client()
-    yield connection
-    connection.close()
 
 
 def connected(api: FixtureProcess, prefix: str, mode: Any = "auto") -> Client:
@@ -182,6 +175,43 @@ def test_the_delay_of_a_response_is_waited(api: FixtureProcess, client: DataClie
     assert post(client, prefix, call_of("slow")).json()["result"]["content"][0]["text"] == "slöw"
     assert time.monotonic() - begun >= 0.3
     assert [served["row"]["delayMs"] for served in api.close("one", 31)["served"]] == [300]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_planned_time_out_ends_the_official_clients_whole_session(api: FixtureProcess, mode: str) -> None:
+    prefix = api.open("late", 33, faults=True)
+    seen: list[BaseException] = []
+
+    async def session() -> None:
+        async with connected(api, prefix, mode) as client:
+            for name, arguments in (("order", {"id": "a-1"}), ("refund", {"amount": 1})):
+                try:
+                    await client.call_tool(name, arguments)
+                except (asyncio.CancelledError, MCPError) as error:
+                    seen.append(error)
+
+    with pytest.raises(ExceptionGroup) as ended:
+        asyncio.run(session())
+    assert ended.group_contains(httpx2.RemoteProtocolError, match="Server disconnected")
+    assert isinstance(seen[0], asyncio.CancelledError)
+    assert len(seen) == 2  # the call after it failed too, and was never sent
+    rows = [(served["row"]["status"], served["row"]["fault"]) for served in api.close("late", 33)["served"]]
+    assert rows == [(0, "timeout#0")]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_client_that_gives_up_before_a_planned_time_out_keeps_its_session(api: FixtureProcess, mode: str) -> None:
+    prefix = api.open("never", 34, faults=True)
+
+    async def session() -> str:
+        async with connected(api, prefix, mode) as client:
+            with pytest.raises(MCPError, match="timed out"):
+                await client.call_tool("order", {"id": "a-1"}, read_timeout_seconds=0.3)
+            return text_of(await client.call_tool("order", {"id": "a-1"}))
+
+    assert asyncio.run(session()) == '{"amount":5}'
+    rows = [(served["row"]["status"], served["row"]["fault"]) for served in api.close("never", 34)["served"]]
+    assert rows == [(0, "timeout#0"), (200, None)]
 
 
 def test_handshakes_are_in_no_journal_and_count_for_nothing(api: FixtureProcess, client: DataClient) -> None:

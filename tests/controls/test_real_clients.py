@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +14,8 @@ from tests.fakes.refund_desk import ANSWER, ROWS, opened, refund_desk, summary
 
 
 @pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FixtureProcess]:
-    with FixtureProcess(refund_desk(tmp_path_factory.mktemp("suites") / "suite")) as process:
-        yield process
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return refund_desk(tmp_path_factory.mktemp("suites") / "suite")
 
 
 def nameless(closed: dict[str, Any]) -> list[dict[str, Any]]:

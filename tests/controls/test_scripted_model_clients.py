@@ -6,6 +6,7 @@ import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import openai
@@ -59,10 +60,9 @@ class Lab:
 
 
 @pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FixtureProcess]:
-    folder = SuiteFolder(tmp_path_factory.mktemp("suites") / "suite", cases=[case("one")], rules=RULES, tools=[TOOL])
-    with FixtureProcess(folder.write()) as process:
-        yield process
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("suites") / "suite"
+    return SuiteFolder(folder, cases=[case("one")], rules=RULES, tools=[TOOL]).write()
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +87,20 @@ def lab(api: FixtureProcess, transport: Any) -> Lab:
 
 def text_of(chunks: list[ChatCompletionChunk]) -> str:
     return "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
+
+
+def test_without_a_scripted_model_the_clients_exception_says_so(api: FixtureProcess, transport: Any) -> None:
+    attempt = next(NUMBERS)
+    url = f"http://127.0.0.1:{api.data_port}{api.open('one', attempt)}/v1"
+    lab = Lab(api, "", attempt, openai.OpenAI(base_url=url, api_key="none", http_client=transport))
+    with pytest.raises(openai.NotFoundError, match="This attempt of case one has no scripted model") as asked:
+        lab.ask("greet me")
+    assert asked.value.code == "no_scripted_model"
+    with pytest.raises(openai.NotFoundError, match="--model scripted/NAME"):
+        lab.stream("greet me")
+    with pytest.raises(openai.NotFoundError, match="nothing answers GET /v1/models"):
+        list(lab.client.models.list())
+    assert lab.rows() == [(None, 404)] * 3
 
 
 def test_a_plain_answer(lab: Lab) -> None:

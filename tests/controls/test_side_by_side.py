@@ -15,7 +15,7 @@ import pytest
 from tests.fakes.fixture_process import FixtureProcess
 from tests.fakes.mcp_suite import ACCEPT, call_of
 from tests.fakes.raw_wire import Wire, request
-from tests.fakes.rich_suite import STATE, rich_suite
+from tests.fakes.rich_suite import STATE
 
 TOGETHER = 64
 ROUNDS = 5
@@ -39,11 +39,6 @@ class Lab(NamedTuple):
         with self.wire() as wire:
             answer = wire.ask(content)
         return int(answer[9:12]), answer
-
-
-@pytest.fixture(scope="module")
-def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return rich_suite(tmp_path_factory.mktemp("suites") / "suite")
 
 
 @pytest.fixture(scope="module")

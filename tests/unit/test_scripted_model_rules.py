@@ -1,8 +1,7 @@
-"""What the scripted model says, and when it says that it cannot."""
+"""Which rule of the scripted model answers, and with what."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,38 +9,8 @@ import pytest
 
 from fixture_api.journal import Ending
 from fixture_api.patterns import compile_pattern
-from tests.fakes.open_world import OpenAttempt, case, open_attempt
-
-PATH = "/v1/chat/completions"
-USER = {"role": "user", "content": "Where is order 7?"}
-
-
-def model(folder: Path, *rules: dict[str, Any], opening: dict[str, Any] | None = None, **files: Any) -> OpenAttempt:
-    opening = {"model": "scripted/support", "prompt": "polite", **(opening or {})}
-    return open_attempt(folder, rules=list(rules), opening=opening, **files)
-
-
-def say(said: str, **when: Any) -> dict[str, Any]:
-    return {"when": when, "reply": {"text": said}}
-
-
-def text_of(one: OpenAttempt, *messages: dict[str, Any]) -> str | None:
-    status, body = one.read("POST", PATH, {"messages": list(messages)})
-    return body["choices"][0]["message"]["content"] if status == 200 else None
-
-
-def assistant(*calls: str, content: str | None = None) -> dict[str, Any]:
-    made = [{"id": f"id-{name}", "type": "function", "function": {"name": name, "arguments": "{}"}} for name in calls]
-    return {"role": "assistant", "content": content, **({"tool_calls": made} if made else {})}
-
-
-def result(name: str, content: str = "{}") -> dict[str, Any]:
-    return {"role": "tool", "tool_call_id": f"id-{name}", "content": content}
-
-
-def tool(name: str) -> dict[str, Any]:
-    function = {"name": name, "parameters": {}}
-    return {"type": "function", "function": function, "http": {"method": "GET", "path": f"/{name}"}}
+from tests.fakes.open_world import case
+from tests.fakes.scripted_talk import PATH, USER, assistant, model, result, say, text_of, tool
 
 
 def test_a_text_reply_is_a_completion_without_anything_of_the_moment(tmp_path: Path) -> None:
@@ -158,114 +127,6 @@ def test_the_last_status_is_the_one_last_served_to_a_tool_call(tmp_path: Path) -
     assert text_of(one, *talk) == "fine"
 
 
-def test_without_a_rule_the_error_names_case_turn_and_nearest_rule(tmp_path: Path) -> None:
-    rules = [say("x", case="one", lastTool="lookup", turn=9), say("y", case="one", text="policy")]
-    one = model(tmp_path, *rules, tools=[tool("lookup")])
-    status, body = one.read("POST", PATH, {"messages": [USER]})
-    assert status == 422
-    assert (body["case"], body["turn"], body["nearestRule"]) == ("one", 1, "model:support#1")
-    assert body["misses"] == ["text 'policy' is not found in the last message"]
-    assert body["error"] == {
-        "message": body["detail"],
-        "type": "invalid_request_error",
-        "param": "messages",
-        "code": "no_rule",
-    }
-    closed = one.close()
-    assert closed.model_error == body["detail"]
-    assert closed.model_error == (
-        "no rule of the scripted model support answers case one, turn 1; the nearest is rules/1: "
-        "text 'policy' is not found in the last message"
-    )
-    assert closed.served[0].row.route is None
-
-
-def test_of_two_rules_that_miss_as_much_the_nearest_is_the_one_of_which_more_holds(tmp_path: Path) -> None:
-    rules = [say("x", case="two"), say("y", case="one", text="policy"), say("z", case="one", prompt="polite", turn=2)]
-    one = model(tmp_path, *rules, cases=[case("one"), case("two")])
-    status, body = one.read("POST", PATH, {"messages": [USER]})
-    assert (status, body["nearestRule"]) == (422, "model:support#2")
-    assert body["misses"] == ["turn is 1, expected 2"]
-
-
-def test_a_missing_rule_is_told_in_few_words_however_much_was_sent(tmp_path: Path) -> None:
-    one = model(tmp_path, say("x", lastTool="lookup"), tools=[tool("lookup")])
-    talk = [USER, {"role": "tool", "name": "n" * 100_000, "content": "c" * 100_000}]
-    one.ask("POST", PATH, {"messages": talk})
-    assert len(one.close().model_error or "") < 500
-
-
-@pytest.mark.parametrize(
-    ("status", "kind", "code"),
-    [
-        (400, "invalid_request_error", None),
-        (429, "requests", "rate_limit_exceeded"),
-        (500, "server_error", None),
-        (503, "server_error", None),
-    ],
-)
-@pytest.mark.parametrize("stream", [False, True])
-def test_planned_errors_are_json_with_their_status_and_headers_also_where_a_stream_was_asked_for(
-    tmp_path: Path, status: int, kind: str, code: str | None, stream: bool
-) -> None:
-    one = model(tmp_path, {"reply": {"error": {"status": status, "headers": {"Retry-After": "2"}}}})
-    answer = one.ask("POST", PATH, {"messages": [USER], "stream": stream}).answer
-    assert answer.status == status
-    assert (answer.headers["retry-after"], answer.headers["content-type"]) == ("2", "application/json")
-    error = {"message": f"planned error {status}", "type": kind, "param": None, "code": code}
-    assert json.loads(answer.body) == {"error": error}
-    closed = one.close()
-    assert closed.model_error is None
-    assert closed.served[0].row.route == "model:support#0"
-
-
-BAD_REQUESTS: list[tuple[Any, str, str]] = [
-    ({}, "messages", "at least one message"),
-    ([], "messages", "at least one message"),
-    ({"messages": []}, "messages", "at least one message"),
-    ({"messages": "hi"}, "messages", "at least one message"),
-    ({"messages": ["hi"]}, "messages[0]", "expected an object"),
-    ({"messages": [USER, {"content": "hi"}]}, "messages[1].role", "expected one of system, developer, user"),
-    ({"messages": [{"role": "human"}]}, "messages[0].role", "found 'human'"),
-    ({"messages": [USER], "stream": "yes"}, "stream", "true or false"),
-    ({"messages": [USER], "stream": True, "stream_options": {"include_usage": 1}}, "include_usage", "true or false"),
-    ({"messages": [USER], "stream_options": {"include_usage": True}}, "stream_options", "together with stream"),
-    ({"messages": [USER], "stream": True, "stream_options": [1]}, "stream_options", "expected an object"),
-    ({"messages": [USER], "n": 0}, "n", "one choice"),
-    ({"messages": [USER], "n": "2"}, "n", "one choice"),
-]
-
-
-@pytest.mark.parametrize(("body", "param", "words"), BAD_REQUESTS)
-def test_a_bad_request_is_told_to_people_and_to_clients_and_is_the_agents_fault(
-    tmp_path: Path, body: Any, param: str, words: str
-) -> None:
-    one = model(tmp_path, say("x"))
-    status, said = one.read("POST", PATH, body)
-    assert status == 400
-    assert words in said["detail"]
-    expected = {"message": said["detail"], "type": "invalid_request_error", "param": param, "code": None}
-    assert said["error"] == expected
-    closed = one.close()
-    assert closed.model_error is None
-    assert closed.served[0].row.route is None
-
-
-def test_a_body_that_is_no_json_is_a_bad_request(tmp_path: Path) -> None:
-    one = model(tmp_path, say("x"))
-    assert one.ask("POST", PATH, body=b"{", content_type="application/json").answer.status == 400
-    assert one.ask("POST", PATH, body=b'{"messages": []}').answer.status == 400
-    assert one.close().model_error is None
-
-
-def test_more_than_one_choice_is_refused_by_name_and_is_not_the_agents_fault(tmp_path: Path) -> None:
-    one = model(tmp_path, say("x"))
-    status, body = one.read("POST", PATH, {"messages": [USER], "n": 2})
-    assert status == 400
-    assert body["error"]["param"] == "n"
-    assert one.close().model_error == body["detail"] == "n: the scripted model makes one choice"
-
-
 def test_what_real_clients_send_beside_the_messages_changes_nothing(tmp_path: Path) -> None:
     one = model(tmp_path, say("found", text="order 7"))
     talk = [
@@ -323,19 +184,6 @@ def test_the_model_is_listed_and_found_by_its_id(tmp_path: Path) -> None:
     assert {(row.row.route, row.row.via) for row in served} == {("model:support", "model")}
 
 
-def test_another_model_is_not_there(tmp_path: Path) -> None:
-    one = model(tmp_path, say("x"))
-    status, body = one.read("GET", "/v1/models/gpt-5")
-    assert status == 404
-    assert body["error"] == {
-        "message": "The model 'gpt-5' does not exist; this attempt's model is 'scripted/support'.",
-        "type": "invalid_request_error",
-        "param": "model",
-        "code": "model_not_found",
-    }
-    assert one.close().served[0].unmatched is None
-
-
 @pytest.mark.parametrize("path", ["/v1/models", "/v1/models/scripted/support", "/v1/models/none"])
 def test_head_has_the_headers_of_get_and_no_body(tmp_path: Path, path: str) -> None:
     one = model(tmp_path, say("x"))
@@ -356,17 +204,6 @@ def test_model_requests_are_in_the_journal_as_such(tmp_path: Path) -> None:
     assert (served.row.route, served.row.via, served.row.tool) == ("model:support#1", "model", None)
 
 
-def test_an_attempt_without_a_model_serves_none(tmp_path: Path) -> None:
-    one = open_attempt(tmp_path)
-    assert one.read("POST", PATH, {"messages": [USER]})[0] == 404
-    assert one.close().served[0].unmatched is not None
-
-
 def test_no_text_of_an_agent_can_hang_a_rule() -> None:
     pattern = compile_pattern("(a+)+$")
     assert not pattern.is_found_in("a" * 50_000 + "b")
-
-
-def test_an_expression_that_re2_refuses_is_refused_with_its_words() -> None:
-    with pytest.raises(ValueError, match=r"RE2"):
-        compile_pattern(r"(?=a)")
