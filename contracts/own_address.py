@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 from operator import itemgetter
 
@@ -41,6 +41,10 @@ class OwnAddress:
         """`token` is made of letters and digits."""
         self._token = token.lower().encode()
         self._run = b"a" * len(token)
+
+    def may_be_in(self, parts: Iterable[bytes]) -> bool:
+        """False when surely none of the texts holds it; much quicker for many short texts than looking into each."""
+        return self._run in b" ".join(parts).translate(_TO_ESCAPED_RUNS)
 
     def hidden_in(self, part: bytes, *, host: bytes = b"") -> bytes:
         """The text without the token, and without `host` (as the header `host` has it) where it stands before it."""

@@ -63,9 +63,10 @@ class DataPlane:
         if attempt.closed:
             return Decision(problems.UNKNOWN_PREFIX)
         query, headers = scope["query_string"], scope["headers"]
-        if attempt.address is not None:
+        address = attempt.address
+        if address is not None and address.may_be_in((path, query, body, *[value for _, value in headers])):
             # An agent may tell its own address, to the model for one: digests and rows must not depend on it.
-            hidden, host = attempt.address.hidden_in, first_value(headers, b"host") or b""
+            hidden, host = address.hidden_in, first_value(headers, b"host") or b""
             path, query, body = hidden(path, host=host), hidden(query, host=host), hidden(body, host=host)
             headers = [(name, hidden(value, host=host)) for name, value in headers]
         location = attempt.locate(scope["method"], path)

@@ -106,6 +106,14 @@ def test_nothing_else_is_touched(text: str) -> None:
     assert OwnAddress(TOKEN).hidden_in_text(text) is text
 
 
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_no_spelling_is_missed_by_the_quick_look_over_many_texts(spelling: str) -> None:
+    address = OwnAddress(TOKEN)
+    assert address.may_be_in([b"", b"short", SPELLINGS[spelling].encode()])
+    assert address.may_be_in([base64.b64encode(b".." + TOKEN.encode())])
+    assert not address.may_be_in([b"", *[TOKEN[at : at + 16].encode() for at in (0, 16)]])
+
+
 def test_text_with_lone_surrogates_is_read_too() -> None:
     assert OwnAddress(TOKEN).hidden_in_text(f"\ud800 {TOKEN.upper()}") == "\ud800 <prefix>"
 
