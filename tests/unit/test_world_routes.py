@@ -170,7 +170,7 @@ def test_a_request_that_refers_to_nothing_is_unmatched_and_changes_nothing(
 ) -> None:
     effects: list[dict[str, Any]] = [{"op": "add", "path": "/log/-", "value": each} for each in (1, value)]
     one = open_attempt(tmp_path, routes=[post("/go/{id}", *effects)], state=STATE)
-    status, body = one.read("POST", "/go/a-1", body=b"no JSON")
+    status, body = one.read("POST", "/go/a-1", body=b"no JSON", content_type="application/json")
     assert (status, body["nearestRoute"]["id"], body["misses"]) == (404, "post", [miss])
     closed = one.close()
     assert closed.suite_error is None
