@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -10,6 +11,7 @@ from pydantic import BaseModel
 from pydantic_core import from_json
 
 from contracts.record import Json
+from contracts.suite.agent_files import named_in_command
 from contracts.suite.broken import UNKNOWN, Broken
 from contracts.suite.case import Case, CasesFile
 from contracts.suite.checking import checked_document
@@ -18,6 +20,7 @@ from contracts.suite.problems import Document, Place, Problem, Problems
 from contracts.suite.reading import SuiteFolder, UnreadableError, read_json, read_toml
 from contracts.suite.route import Route, RoutesFile
 from contracts.suite.scripted_model import ModelFile
+from contracts.suite.session_files import SessionsRead, read_sessions
 from contracts.suite.settings import SuiteSettings
 from contracts.suite.tool import Tool, ToolsFile
 from contracts.suite.withheld import is_withheld
@@ -25,7 +28,6 @@ from contracts.suite.wording import describe, not_json
 
 SETTINGS_FILE = "suite.toml"
 MODELS_FOLDER = "models"
-WORKING_DIRS_FOLDER = "working_dirs"
 
 R = TypeVar("R", bound=BaseModel)
 M = TypeVar("M", bound=BaseModel)
@@ -78,6 +80,7 @@ class SuiteFiles:
     are_settings_unread: bool = False
     """True: there is a suite.toml, and nobody can tell what it says."""
     cases: Listed[Case] = Listed("cases")
+    sessions: SessionsRead = field(default_factory=SessionsRead)
     routes: Listed[Route] = Listed("routes")
     tools: Listed[Tool] = Listed("tools")
     state: Document | None = None
@@ -95,7 +98,7 @@ class SuiteFiles:
 
     def is_withheld(self, relative: str) -> bool:
         """True for a file of the suite that no agent may read."""
-        return is_withheld(self.settings, relative)
+        return is_withheld(self.settings, relative, sessions=self.sessions.files)
 
     def in_order(self) -> list[str]:
         """The files that the suite has one of, as the user knows them, in the order in which problems are told."""
@@ -126,6 +129,7 @@ def read_files(folder: SuiteFolder) -> SuiteFiles:
     files = SuiteFiles(folder=folder)
     _read_settings(files)
     files.cases = _read_list(files, "cases", CasesFile)
+    _read_sessions(files)
     files.routes = _read_list(files, "routes", RoutesFile)
     files.tools = _read_list(files, "tools", ToolsFile)
     if not _is_lost(files, "state"):
@@ -179,6 +183,34 @@ def _read_list(files: SuiteFiles, key: str, model: type[BaseModel]) -> Listed[R]
 
 def _is_there(files: SuiteFiles, relative: str) -> bool:
     return (files.folder.root / relative).exists()
+
+
+def _read_sessions(files: SuiteFiles) -> None:
+    """The sessions of the folder that suite.toml names, or, where there are no cases, of the suite's own folder."""
+    settings, folder = files.settings, files.folder
+    if files.are_settings_unread or _is_lost(files, "cases") or _is_lost(files, "sessions"):
+        return
+    relative = settings.sessions
+    if relative is None:
+        if "cases" in settings.model_fields_set or _is_there(files, settings.cases):
+            return
+        relative = ""
+    elif folder.refusal(relative, folder=True):
+        return
+    files.sessions = read_sessions(folder, relative, own=_files_named(settings))
+    files.problems.add(files.sessions.problems)
+    for document, broken in files.sessions.broken:
+        files.broken.add(document, broken)
+
+
+def _files_named(settings: SuiteSettings) -> set[str]:
+    """The paths of the suite's other files: they are no sessions, wherever they are."""
+    named = {settings.cases, settings.routes, settings.tools, settings.state, *settings.lock_files}
+    named |= {*settings.compose_files, *(prompt.file for prompt in settings.prompts.values())}
+    named |= {settings.policy.file} if settings.policy else set()
+    for agent in settings.agents.values():
+        named |= {*named_in_command(agent), *(agent.files or ()), *((agent.file,) if agent.file else ())}
+    return {posixpath.normpath(name) for name in named}
 
 
 def _read_state(files: SuiteFiles) -> Document | None:

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from contracts.record import Json
 from contracts.suite.case import Case
-from contracts.suite.files import WORKING_DIRS_FOLDER, SuiteFiles
+from contracts.suite.files import SuiteFiles
 from contracts.suite.lint_expect import lint_expect
 from contracts.suite.lint_faults import Met, PlacedRoute, lint_faults
 from contracts.suite.lint_names import all_names, by_form, names_written, shared_names
 from contracts.suite.lint_routes import lint_routes
+from contracts.suite.lint_sessions import lint_sessions
+from contracts.suite.lint_working_dirs import working_dir_refusal
 from contracts.suite.problems import Place, Problem
-from contracts.suite.reading import SuiteFolder
 
 
 def lint_cases(files: SuiteFiles, *, tools: Collection[str] | None, judges: bool) -> Iterator[Problem]:
     """Everything that is wrong with the cases; `tools` are the known ones, None where no tools.json names them."""
     cases = files.cases
+    named = [(name, cases.place(index) / "id") for index, name in names_written(cases.written(), "id")]
+    named += [(source.case.id, source.document.place()) for source in files.sessions.sources]
+    yield from shared_names("case id", named)
+    yield from lint_sessions(files, judges=judges)
     if cases.document is None:
         return
     yield from _lint_revision(files, cases.document.value)
-    named = names_written(cases.written(), "id")
-    yield from shared_names("case id", ((name, cases.place(index) / "id") for index, name in named))
     taken = by_form(name for _, name in names_written(files.routes.written(), "id"))
     routes = _by_id((route, files.routes.place(index)) for index, route in files.routes.items)
     for index, case in cases.items:
@@ -62,7 +64,7 @@ def _lint_world(
         own_routes = _by_id((route, here / index) for index, route in enumerate(case.routes))
         met = Met(names=known, routes={**routes, **own_routes}, broken=files.broken)
         yield from lint_faults(case.faults, place / "faults", met)
-    if case.working_dir is not None and (why := _working_dir_refusal(files.folder, case.working_dir)):
+    if case.working_dir is not None and (why := working_dir_refusal(files.folder, case.working_dir)):
         yield Problem(why, place / "working_dir")
 
 
@@ -71,13 +73,3 @@ def _by_id(placed: Iterable[PlacedRoute]) -> dict[str, PlacedRoute]:
     placed = list(placed)
     count = Counter(route.id for route, _ in placed)
     return {one[0].id: one for one in placed if count[one[0].id] == 1}
-
-
-def _working_dir_refusal(folder: SuiteFolder, name: str) -> str | None:
-    relative = f"{WORKING_DIRS_FOLDER}/{name}"
-    if why := folder.refusal(relative, folder=True):
-        return why
-    if posixpath.normpath(relative) == WORKING_DIRS_FOLDER:
-        return f'expected the name of a folder in {WORKING_DIRS_FOLDER}, found the text "{name}"'
-    outside = next((path for path in sorted((folder.root / relative).rglob("*")) if not folder.holds(path)), None)
-    return f'"{outside.relative_to(folder.root).as_posix()}" leads outside the suite' if outside else None

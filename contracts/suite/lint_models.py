@@ -26,8 +26,10 @@ class _Known:
 def lint_models(files: SuiteFiles, *, tools: Collection[str] | None) -> Iterator[Problem]:
     """Everything that is wrong with the scripted models; `tools` are the known ones, None where none are named."""
     cases = None
-    if files.cases.document is not None and any(_names_a_case(model) for model in files.model_files.values()):
+    has_cases = files.cases.document is not None or files.sessions.files
+    if has_cases and any(_names_a_case(model) for model in files.model_files.values()):
         cases = files.cases.names("id")
+        cases = None if cases is None else cases | files.sessions.ids
     known = _Known(cases=cases, prompts=files.table("prompts"), tools=tools)
     for name, model in files.model_files.items():
         yield from _lint_model(model, files.models[name].place("rules"), known, files.broken)

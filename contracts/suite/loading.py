@@ -15,7 +15,7 @@ from contracts.suite.files import SuiteFiles, read_files
 from contracts.suite.linting import lint
 from contracts.suite.reading import SuiteFolder
 from contracts.suite.settings import SuiteSettings
-from contracts.suite.suite import Revision, Suite, Text
+from contracts.suite.suite import WORKING_DIRS_FOLDER, Revision, Suite, Text
 
 _OWN_DEFAULTS = ("revision", "tool_schema_revision")
 """Keys without a value of their own in the record: the digest is their documented default."""
@@ -29,7 +29,7 @@ def load_suite(root: Path, *, judges: bool = True) -> Suite:
     used: only that needs libraries beside pydantic.
 
     Raises:
-        LabError: suite-missing, no-cases, not-built-yet (a folder of sessions), or one suite-invalid for all problems.
+        LabError: suite-missing, no-cases, or one suite-invalid for all problems.
 
     """
     try:
@@ -46,7 +46,7 @@ def _loaded(root: Path, *, judges: bool) -> Suite:
         raise LabError(
             ErrorCode.SUITE_MISSING,
             f"the suite directory {root} {'is no directory' if root.exists() else 'is not there'}",
-            expected="a directory with cases.json",
+            expected="a directory with cases.json, or with docker-agent sessions",
             next_step="labctl run SUITE, with the directory of a suite",
         )
     files = read_files(SuiteFolder(root))
@@ -74,7 +74,7 @@ def _without_collector() -> Iterator[None]:
 
 
 def _refuse_without_cases(files: SuiteFiles) -> None:
-    if files.cases.items:
+    if files.cases.items or files.sessions.sources:
         return
     root, settings = files.folder.root, files.settings
     if files.cases.document is not None:
@@ -83,21 +83,13 @@ def _refuse_without_cases(files: SuiteFiles) -> None:
             f"the suite {root} has no case",
             found=[Found("the list is empty", files.cases.document.file, "/cases")],
         )
-    own = {settings.cases, settings.routes, settings.tools, settings.state}
-    folder = root / settings.sessions if settings.sessions else root
-    sessions = sorted(path.name for path in folder.glob("*.json") if path.name not in own)
-    if sessions:
-        raise LabError(
-            ErrorCode.NOT_BUILT_YET,
-            f"the suite {root} is a folder of docker-agent sessions, which this version does not read",
-            found=[Found(f"no {settings.cases}, but {len(sessions)} JSON files", files.folder.shown(sessions[0]))],
-            expected="a directory with cases.json",
-        )
+    where = settings.sessions or "the folder"
     raise LabError(
         ErrorCode.NO_CASES,
         f"the suite {root} has no case",
-        found=[Found(f"no {settings.cases} and no session files")],
-        expected="cases.json, or the key `cases` in suite.toml",
+        found=[Found(f"no {settings.cases}, and no session files in {where}")],
+        expected="cases.json, or docker-agent sessions (*.json with user messages)",
+        next_step="labctl run SUITE, with the folder that holds them",
     )
 
 
@@ -106,14 +98,16 @@ def _assembled(files: SuiteFiles) -> Suite:
     state = files.state.value if files.state else {}
     dataset = dataset_digest(routes=files.routes.written(), state=state)
     tool_schema = digest_of_json(files.tools.document.value if files.tools.document else {"tools": []})
+    sessions = [source.case for source in files.sessions.sources]
     made_of = {name: agent_files(files.folder, agent) for name, agent in settings.agents.items()}
     digests = {name: digests_of_files(files.folder.root, paths) for name, paths in made_of.items()}
     return Suite(
         root=files.folder.root,
         settings=settings,
         defaulted=_defaulted(settings),
-        cases=tuple(sorted(files.cases.records, key=lambda case: not case.protected)),
+        cases=tuple(sorted((*files.cases.records, *sessions), key=lambda case: not case.protected)),
         case_digests=_case_digests(files),
+        sessions={source.case.id: source.file for source in files.sessions.sources},
         routes=files.routes.records,
         state=state,
         tools=files.tools.records,
@@ -135,17 +129,20 @@ def _text(name: str, text: str) -> Text:
 
 
 def _case_digests(files: SuiteFiles) -> dict[str, str]:
-    written = files.cases.written()
+    """A session's is over the case that it stands for, so that it is that of the same case in cases.json."""
+    root, written = files.folder.root, files.cases.written()
+    all_cases = [(case, written[index], root) for index, case in files.cases.items]
+    all_cases += [(one.case, one.written, (root / one.file).parent) for one in files.sessions.sources]
     return {
-        case.id: case_digest(written[index], working_dir=_working_dir(files, case.working_dir))
-        for index, case in files.cases.items
+        case.id: case_digest(told, working_dir=_working_dir(beside, case.working_dir))
+        for case, told, beside in all_cases
     }
 
 
-def _working_dir(files: SuiteFiles, name: str | None) -> dict[str, str] | None:
+def _working_dir(beside: Path, name: str | None) -> dict[str, str] | None:
     if name is None:
         return None
-    folder = files.folder.root / "working_dirs" / name
+    folder = beside / WORKING_DIRS_FOLDER / name
     return digests_of_files(folder, (path for path in folder.rglob("*") if path.is_file()))
 
 

@@ -48,7 +48,7 @@ def _folders(suite: Suite, root: Path, to: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def _is_folder_for_agents(suite: Suite, root: Path, folder: Path, to: Path) -> bool:
-    withheld = is_withheld(suite.settings, folder.relative_to(root).as_posix())
+    withheld = is_withheld(suite.settings, folder.relative_to(root).as_posix(), sessions=suite.sessions.values())
     return not withheld and folder.name not in _LEFT_OUT and folder != to
 
 
@@ -57,7 +57,9 @@ def _is_for_agents(suite: Suite, root: Path, source: Path) -> bool:
     if not leads_inside(source, root):
         return False
     names = (source.relative_to(root).as_posix(), source.resolve().relative_to(root).as_posix())
-    return not any(is_withheld(suite.settings, name) or _LEFT_OUT.intersection(name.split("/")) for name in names)
+    sessions = suite.sessions.values()
+    withheld = (is_withheld(suite.settings, name, sessions=sessions) for name in names)
+    return not any(withheld) and not any(_LEFT_OUT.intersection(name.split("/")) for name in names)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from contracts.suite.route import Route
 from contracts.suite.scripted_model import ModelFile
 from contracts.suite.settings import Agent, SuiteSettings
 from contracts.suite.tool import Tool
+
+WORKING_DIRS_FOLDER = "working_dirs"
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ class Suite:
     """For each agent the content digests of the suite's files that it is made of, by their paths in the suite."""
     agent_digests: Mapping[str, str]
     """Over the agent's table of suite.toml as written and its files."""
+    sessions: Mapping[str, str] = field(default_factory=dict)
+    """The cases that are docker-agent sessions, by id: their files, below the suite's folder."""
 
     @cached_property
     def _by_id(self) -> Mapping[str, Case]:
@@ -66,6 +71,13 @@ class Suite:
     def case(self, case_id: str) -> Case:
         """The case of that id; raises KeyError."""
         return self._by_id[case_id]
+
+    def working_dir_of(self, case: Case) -> Path | None:
+        """The folder that is copied for each attempt at the case: in working_dirs/, a session's beside the session."""
+        if case.working_dir is None:
+            return None
+        beside = posixpath.dirname(self.sessions.get(case.id, ""))
+        return self.root / beside / WORKING_DIRS_FOLDER / case.working_dir
 
     def shown(self, relative: str) -> str:
         """A file of the suite as the user knows it: below the name of the suite's folder."""

@@ -11,7 +11,10 @@ from typing import Any, NamedTuple
 
 SUITE = Path(__file__).parents[2] / "contracts" / "suite"
 FILES = sorted(
-    [*SUITE.glob("lint*.py"), *(SUITE / f"{name}.py" for name in ("checking", "files", "reading", "wording"))]
+    [
+        *SUITE.glob("lint*.py"),
+        *(SUITE / f"{name}.py" for name in ("checking", "files", "reading", "session_files", "wording")),
+    ]
 )
 _MAKERS = frozenset({"Problem", "unknown_name"})
 

@@ -28,10 +28,11 @@ from tests.unit.test_suite_lint_cases import CASES
 from tests.unit.test_suite_lint_faults import FAULTS
 from tests.unit.test_suite_lint_files import FILES
 from tests.unit.test_suite_lint_routes import ROUTES
+from tests.unit.test_suite_lint_sessions import SESSIONS
 from tests.unit.test_suite_lint_settings import SETTINGS
 from tests.unit.test_suite_lint_tools_and_models import TOOLS_AND_MODELS
 
-ROWS: list[BrokenRule] = [*SETTINGS, *CASES, *FAULTS, *ROUTES, *TOOLS_AND_MODELS, *FILES]
+ROWS: list[BrokenRule] = [*SETTINGS, *CASES, *FAULTS, *ROUTES, *TOOLS_AND_MODELS, *FILES, *SESSIONS]
 NO_ROW = {
     "cannot be read: {error.strerror}": "no suite alone does that; test_suite_reading.py makes reading fail",
     'return f"no valid JSON: {error}"': "for words of pydantic's parser that are not known today",

@@ -175,14 +175,6 @@ def test_an_empty_list_is_no_suite(folder: SuiteFolder) -> None:
     assert [str(found) for found in error.found] == ["desk/cases.json /cases: the list is empty"]
 
 
-def test_a_folder_of_sessions_is_refused_as_not_built_yet(tmp_path: Path) -> None:
-    (tmp_path / "one.json").write_text("{}")
-    (tmp_path / "state.json").write_text("{}")
-    error = refusal(tmp_path)
-    assert error.code is ErrorCode.NOT_BUILT_YET
-    assert "no cases.json, but 1 JSON file" in str(error)
-
-
 def test_nothing_is_written_into_the_suite(folder: SuiteFolder) -> None:
     root = folder.write()
     before = sorted(path.as_posix() for path in root.rglob("*"))
