@@ -13,6 +13,8 @@ README = "README.md"
 RUN_LOG = "run.log"
 TRACES_FOLDER = "traces"
 ATTEMPTS = "traces/attempts.jsonl"
+SESSIONS_JSON = "sessions.json"
+SESSIONS_DB = "sessions.db"
 ABORT = "abort.json"
 COMPLETE = "COMPLETE"
 

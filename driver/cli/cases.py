@@ -1,4 +1,4 @@
-"""labctl cases: lists the cases of a suite; `cases lint` reports every problem of it at once."""
+"""labctl cases: lists the cases of a suite, reports every problem of it at once, or makes one of sessions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from contracts.errors import one_line
 from driver.cli.output import say
 
 _SUITE = click.argument("suite", default="fixtures", type=click.Path(path_type=Path))
@@ -23,7 +24,10 @@ class _SuiteOrSubcommand(click.Group):
 
 @click.group(name="cases", cls=_SuiteOrSubcommand)
 def command() -> None:
-    """List the cases of a suite, or check it: `labctl cases [SUITE]`, `labctl cases lint [SUITE]`."""
+    """List the cases of a suite, check it, or make one of docker-agent sessions.
+
+    `labctl cases [SUITE]`, `labctl cases lint [SUITE]`, `labctl cases import DIR --to DIR`.
+    """
 
 
 @command.command(name="list")
@@ -62,4 +66,21 @@ def lint(suite: Path) -> int:
 
     loaded = load_suite(suite)
     say(f"{suite}: {len(loaded.cases)} cases, {len(loaded.routes)} routes, {len(loaded.tools)} tools: no problem")
+    return 0
+
+
+@command.command(name="import")
+@click.argument("sessions", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("--to", "target", metavar="DIR", required=True, type=click.Path(path_type=Path), help="New or empty.")
+def import_cases(sessions: Path, target: Path) -> int:
+    """Make a suite of cases.json of a folder of docker-agent sessions; the last line of stdout is its folder."""
+    from driver.session_import import import_sessions  # noqa: PLC0415 - `--help` imports no work
+
+    imported = import_sessions(sessions, target)
+    for name, case_id in imported.renamed:
+        click.echo(f'labctl: the session "{one_line(name)}" is the case "{case_id}"', err=True)
+    for line in imported.left_out:
+        click.echo(f"labctl: left out: {one_line(line)}", err=True)
+    click.echo(f"labctl: {imported.cases} cases; next: labctl cases lint {target}", err=True)
+    say(target)
     return 0
