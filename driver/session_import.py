@@ -53,7 +53,7 @@ def import_sessions(source: Path, target: Path) -> Imported:
             when the cases do not fit the files beside them.
 
     """
-    suite, target = load_suite(source), Path(os.path.abspath(target))
+    suite, target = load_suite(source), target.absolute()
     _refuse_other_suites(suite)
     _refuse_taken(target)
     kept = [case for case in suite.cases if not case.expect.is_empty]
