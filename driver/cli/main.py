@@ -15,7 +15,7 @@ _COMMANDS = {
     "run": "Run a suite once; the last line of stdout is the run directory.",
     "verify": "Is a run sealed, whole, unchanged, and does results.json follow from the attempts?",
     "show": "Show a run's summary, one trajectory, or its manifest.",
-    "cases": "List the cases of a suite; `cases lint` reports every problem of it at once, `cases import` makes one.",
+    "cases": "List the cases of a suite; `cases lint` reports every problem of it at once.",
     "images": "What would run, with digests.",
     "doctor": "Report every environment problem at once, each with its next step.",
     "clean": "Remove what dead runs left behind, never what a live run owns.",
