@@ -17,6 +17,7 @@ from contracts.record import Record
 from contracts.suite.case import CasesFile
 from contracts.suite.route import RoutesFile
 from contracts.suite.scripted_model import ModelFile
+from contracts.suite.session import Session
 from contracts.suite.settings import SuiteSettings
 from contracts.suite.tool import ToolsFile
 
@@ -27,6 +28,7 @@ _FILES: dict[str, tuple[type[Record], str, str]] = {
     "routes": (RoutesFile, "routes.json", "What the fixture API answers."),
     "tools": (ToolsFile, "tools.json", "The tools that agents are offered, and how each one is called over HTTP."),
     "model": (ModelFile, "models/NAME.json", "The rules of the scripted model scripted/NAME."),
+    "session": (Session, "NAME.json of docker-agent sessions", "What is read of a session; other keys mean nothing."),
 }
 
 
@@ -38,11 +40,13 @@ class _WithoutFieldTitles(GenerateJsonSchema):
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """The JSON Schema of one kind of file: suite, cases, routes, tools or model."""
+    """The JSON Schema of one kind of file: suite, cases, routes, tools, model or session."""
     model, title, description = _FILES[name]
     schema = model.model_json_schema(schema_generator=_WithoutFieldTitles)
     records = _records(Record)
-    for title_of_record, definition in {**schema.get("$defs", {}), model.__name__: schema}.items():
+    # a record that holds others of its own kind is among the definitions, and the whole only refers to it
+    whole = {} if "$ref" in schema else {model.__name__: schema}
+    for title_of_record, definition in {**schema.get("$defs", {}), **whole}.items():
         _describe_keys(definition, records[title_of_record])
     head = {"$schema": GenerateJsonSchema.schema_dialect, "title": title, "description": description}
     return head | {key: value for key, value in schema.items() if key not in head}

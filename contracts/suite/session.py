@@ -83,7 +83,7 @@ class SessionEvals(Record):
     model_config = ConfigDict(alias_generator=None)
     relevance: tuple[str, ...] | None = None
     """Statements about the answer for the judge."""
-    size: str | None = None
+    size: str | None = Field(default=None, json_schema_extra={"enum": ["S", "M", "L", "XL", "", None]})
     """S, M, L or XL: of the judged text."""
     setup: str | None = None
     """A shell script that is run first; needs a container of its own."""

@@ -14,6 +14,7 @@ from contracts.suite.loading import load_suite
 from scripts.generate_schemas import TARGET, schema_texts
 from scripts.trivial_suite import write_trivial_suite
 from tests.fakes.control_suites import CASES, CHAT_CASES, write_controls
+from tests.fakes.session_folder import said, session
 from tests.fakes.suite_changes import Change
 from tests.fakes.suite_folder import SuiteFolder
 from tests.unit.test_suite_lint_allowed import ALLOWED
@@ -95,6 +96,15 @@ def test_no_object_of_a_record_takes_an_unknown_key(kind: str) -> None:
 def test_an_editor_is_told_of_an_unknown_key(kind: str) -> None:
     value = {**written(KINDS[kind][0]), "zzzz": 1}
     assert [error.validator for error in validator(kind).iter_errors(value)] == ["additionalProperties"]
+
+
+def test_an_editor_takes_sessions_as_loading_does() -> None:
+    right = [session(), session(said("user", "a"), size="S", relevance=["b"]) | {"zzzz": 1}, {"evals": None}]
+    below = session({"sub_session": session(said("assistant", "", tools=("a",)))})
+    assert [error.message for one in [*right, below] for error in validator("session").iter_errors(one)] == []
+    wrong = [session(zzzz=1), session(size="XS"), [session()], session(assertions=[{"type": "contains"}])]
+    found = [[error.validator for error in validator("session").iter_errors(one)] for one in wrong]
+    assert found == [["anyOf"], ["anyOf"], ["type"], ["anyOf"]]
 
 
 def test_the_readme_leads_to_the_schemas_and_to_their_use() -> None:
