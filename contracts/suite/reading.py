@@ -7,6 +7,7 @@ import math
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +41,14 @@ class SuiteFolder:
 
     root: Path
 
+    @cached_property
+    def _resolved(self) -> Path:
+        """Once for all files: following its links is most of what finding a small file costs."""
+        return self.root.resolve()
+
     def shown(self, relative: str) -> str:
         """The file as the user knows it: below the name of the suite's folder."""
-        return f"{self.root.resolve().name}/{relative}"
+        return f"{self._resolved.name}/{relative}"
 
     def find(self, relative: str) -> Path:
         """The file of a path as a suite file writes it.
@@ -78,7 +84,7 @@ class SuiteFolder:
     def holds(self, path: Path) -> bool:
         """True when the path is in the suite, also after all links are followed; a link to itself is nowhere."""
         try:
-            return path.resolve().is_relative_to(self.root.resolve())
+            return path.resolve().is_relative_to(self._resolved)
         except RuntimeError:
             return False
 

@@ -54,7 +54,7 @@ def list_cases(suite: Path, *, as_json: bool) -> int:
     width = max(len(case.id) for case in loaded.cases)
     for case in loaded.cases:
         mark = "protected" if case.protected else ""
-        say(f"{case.id:<{width}}  {mark:<9}  {case.shown_title}")
+        say(one_line(f"{case.id:<{width}}  {mark:<9}  {case.shown_title}"))  # sessions are other people's texts
     return 0
 
 
