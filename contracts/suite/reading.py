@@ -17,6 +17,7 @@ from contracts.suite.problems import Document, Problem, nearest
 
 LARGEST_EXACT_INTEGER = 2**53 - 1
 """Beyond it canonical JSON (RFC 8785) has no exact number."""
+_SHOWN_CHARACTERS = 40
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -64,6 +65,12 @@ class SuiteFolder:
 
     def refusal(self, relative: str, *, folder: bool = False) -> str | None:
         """Why the path cannot be used, or None."""
+        try:
+            return self._refusal(relative, folder=folder)
+        except OSError as error:
+            return f'"{relative[:_SHOWN_CHARACTERS]}…" is no usable path: {error.strerror}'
+
+    def _refusal(self, relative: str, *, folder: bool) -> str | None:
         path = self.root / relative
         if not relative or "\0" in relative:
             return "no usable path"

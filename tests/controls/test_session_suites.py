@@ -51,7 +51,14 @@ HANDED_ON = session(
     title="Two turns, one of them handed on",
 )
 SESSIONS: dict[str, Any] = {
-    "exact": recorded("read list", "list", "read", size="S", assertions=[{"type": "Contains", "value": "1 turns"}]),
+    "exact": recorded(
+        "read list",
+        "list",
+        "read",
+        title=f"Of {SECRET}",
+        size="S",
+        assertions=[{"type": "Contains", "value": "1 turns"}],
+    ),
     "Größe ✓": recorded("read list write list read", "list", "read", "read", title="A part of them"),
     "none-of-them": recorded("write", "read"),
     "handed-on": HANDED_ON,

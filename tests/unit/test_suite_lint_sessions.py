@@ -124,6 +124,12 @@ SESSIONS: list[BrokenRule] = [
         "expected the name of a folder in evals/working_dirs",
     ),
     (
+        "a working directory with a name that no file system takes",
+        with_session(session(working_dir="a" * 5000)),
+        "evals/bad.json /evals/working_dir (line 1)",
+        "is no usable path: File name too long",
+    ),
+    (
         "a link out of a working directory of a session",
         both(with_session(session(working_dir="w"), working_dirs__w__a="a"), link("evals/working_dirs/w/b", "/etc")),
         "evals/bad.json /evals/working_dir (line 1)",
