@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import tomllib
@@ -68,6 +69,8 @@ class SuiteFolder:
         try:
             return self._refusal(relative, folder=folder)
         except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
             return f'"{relative[:_SHOWN_CHARACTERS]}…" is no usable path: {error.strerror}'
 
     def _refusal(self, relative: str, *, folder: bool) -> str | None:
