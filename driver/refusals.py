@@ -24,6 +24,11 @@ class Refusals:
             self._errors.append(error)
             return None
 
+    @property
+    def any(self) -> bool:
+        """Whether something was refused."""
+        return bool(self._errors)
+
     def as_one(self) -> LabError:
         """The only refusal, or one that names all; its code and next step are the first one's."""
         first, *others = self._errors
