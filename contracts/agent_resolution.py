@@ -113,7 +113,8 @@ def _refuse_unbuilt(suite: Suite, name: str) -> None:
             found=[Found(f'adapter = "{agent.adapter}"', file, f"agents.{name}.adapter")],
             expected="chat, command or http",
         )
-    asked = {"egress": agent.egress, "model_url": agent.model_url, "image": agent.image}
+    auth = agent.auth if agent.adapter != "http" else None
+    asked = {"egress": agent.egress, "model_url": agent.model_url, "auth": auth, "image": agent.image}
     unbuilt = [key for key, value in asked.items() if value]
     if unbuilt:
         raise LabError(

@@ -1,4 +1,4 @@
-"""From a plan to a served agent that can be asked: started where the lab starts it, reached, and asked for its guard."""
+"""From a plan to a served agent that can be asked: started where the lab starts it, reached, its guard tried."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def endpoint_of(order: RunnerOrder, place: Place, *, process: ServedProcess | No
 
 
 def await_service(endpoint: Endpoint, place: Place, *, process: ServedProcess | None, seconds: float) -> None:
-    """Wait until it accepts connections; raises LabError AGENT_UNREACHABLE after `seconds`, or when its process ends."""
+    """Wait until it accepts connections; raises LabError AGENT_UNREACHABLE when it does not, or its process ends."""
     until = clock.elapsed_s() + seconds
     while trouble := accepts_connections(endpoint.address, seconds=min(seconds, PROBE_S)):
         died = process.over if process else None

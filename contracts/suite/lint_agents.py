@@ -20,7 +20,6 @@ _ONLY_FOR = {
     "url": {"http"},
     "protocol": {"http"},
     "auth_required": {"http"},
-    "auth": {"http"},
     "file": {"docker-agent"},
     "args": {"docker-agent"},
     "binary_image": {"docker-agent"},

@@ -54,21 +54,29 @@ def problems_of(model: Mapping[str, Any], *, file: str, services: frozenset[str]
 
 
 def _refused(service: Mapping[str, Any], *, services: frozenset[str], refusal: Folder) -> Iterator[tuple[str, str]]:
+    """Keys of a service, each with what is wrong with it."""
     for key, value in service.items():
-        if key in _KEPT | _LEFT_OUT or value in (None, False, [], {}) or value == _HARMLESS.get(key):
-            continue
-        yield key, _WHY_NOT.get(key, f"is not for a service of a suite; allowed: {', '.join(sorted(_KEPT))}")
+        if not _is_allowed(key, value):
+            yield key, _WHY_NOT.get(key, f"is not for a service of a suite; allowed: {', '.join(sorted(_KEPT))}")
     for network in service.get("networks") or {}:
         if network not in {NETWORK, "default"}:
             yield "networks", f'joins "{network}"; a service of a suite joins {NETWORK} only'
     for other in service.get("depends_on") or {}:
         if other not in services | {WAITED_FOR}:
             yield "depends_on", f'"{other}" is neither a service of compose_files nor {WAITED_FOR}'
+    yield from _refused_values(service, refusal)
+
+
+def _refused_values(service: Mapping[str, Any], refusal: Folder) -> Iterator[tuple[str, str]]:
     if str(service.get("user", "")).partition(":")[0] in _ROOT_USERS:
         yield "user", "is root; expected another user, or none for the lab's"
     for index, volume in enumerate(service.get("volumes") or ()):
         if why := _mount_refusal(volume, refusal):
             yield f"volumes.{index}", why
+
+
+def _is_allowed(key: str, value: Any) -> bool:
+    return key in _KEPT | _LEFT_OUT or value in (None, False, [], {}) or value == _HARMLESS.get(key)
 
 
 def _mount_refusal(volume: Mapping[str, Any], refusal: Folder) -> str | None:

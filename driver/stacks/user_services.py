@@ -74,7 +74,7 @@ def _mount_refusal(suite: Suite, path: Path) -> str | None:
 
 
 def write_stack_part(world: World, file: Path) -> None:
-    """What `docker compose` is given beside the lab's own files; it may hold values of -e, so only its owner reads it."""
+    """What `docker compose` gets beside the lab's own files; readable by its owner only: it may hold values of -e."""
     root = world.suite_root.resolve()
     agent = _agent_service(world)
     part: dict[str, Any] = stack_part(
