@@ -14,6 +14,7 @@ from contracts.plan import Backend, ImageIdentity
 from contracts.suite.suite import Suite
 from driver.checkout import AGENT_HOST
 from driver.ports import EngineFacts, LogLine, UserServices, World
+from driver.refusals import refuse_unknown_profiles
 from driver.scratch import scratch_folder
 from driver.stacks.children import Child
 from driver.stacks.standby import Standby
@@ -33,6 +34,8 @@ class ProcessStack:
 
     def user_services(self, suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
         """None: an agent's URL leads wherever it says, and nothing is started there."""
+        if not suite.settings.compose_files:
+            refuse_unknown_profiles(profiles, known=())
         if profiles:
             raise LabError(
                 ErrorCode.NO_ENGINE,

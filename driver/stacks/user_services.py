@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from contracts.errors import ErrorCode, Found, LabError
-from contracts.suite.problems import unknown_name
 from contracts.suite.suite import Suite
 from contracts.suite.withheld import is_withheld
 from driver.ports import UserServices, World
+from driver.refusals import refuse_unknown_profiles
 from driver.stacks.engine import compose_model
 from driver.stacks.images import identities
 from driver.stacks.user_compose import is_active, problems_of, profiles_in, stack_part
@@ -28,7 +29,7 @@ def user_services(suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
     root = suite.root.resolve()
     names = suite.settings.compose_files
     if not names:
-        _refuse_unknown(profiles, known=frozenset())
+        refuse_unknown_profiles(profiles, known=frozenset())
         return UserServices()
     models = {name: compose_model([root / name], folder=root) for name in names}
     services = frozenset(service for model in models.values() for service in model.get("services", {}))
@@ -42,25 +43,18 @@ def user_services(suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
     whole = models[names[0]] if len(names) == 1 else compose_model([root / name for name in names], folder=root)
     active = {name: one for name, one in whole.get("services", {}).items() if is_active(one, profiles)}
     found += [
-        Found("has no image; the lab builds none", suite.shown(names[0]), f"services.{name}.image")
+        Found("has no image; the lab builds none", suite.shown(_file_of(name, models)), f"services.{name}.image")
         for name, service in active.items()
         if not service.get("image")
     ]
     if found:
         raise LabError(ErrorCode.SUITE_INVALID, "compose_files ask for what no suite may have", found=found)
-    _refuse_unknown(profiles, known=profiles_in(whole))
+    refuse_unknown_profiles(profiles, known=profiles_in(whole))
     return UserServices(services=active, images=identities({name: one["image"] for name, one in active.items()}))
 
 
-def _refuse_unknown(profiles: tuple[str, ...], *, known: frozenset[str]) -> None:
-    unknown = [profile for profile in profiles if profile not in known]
-    if unknown:
-        raise LabError(
-            ErrorCode.UNKNOWN_PROFILE,
-            unknown_name("profile", unknown[0], known),
-            found=[Found(f'"{profile}"', place="--profile") for profile in unknown],
-            expected=f"one of: {', '.join(sorted(known)) or 'compose_files declare none'}",
-        )
+def _file_of(service: str, models: Mapping[str, Mapping[str, Any]]) -> str:
+    return next(file for file, model in models.items() if service in model.get("services", {}))
 
 
 def _mount_refusal(suite: Suite, path: Path) -> str | None:
