@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,7 +39,7 @@ def chat(root: Path) -> str:
 @pytest.fixture(scope="module", params=[command, http, chat], ids=["command", "http", "chat"])
 def ran(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ran:
     root, write = tmp_path_factory.mktemp("suite") / "suite", request.param
-    assert isinstance(write, Callable)
+    assert callable(write)
     agent = write(root)
     with fixture_api(root) as api:
         plan = plan_of(root, agent=agent, concurrency=1)

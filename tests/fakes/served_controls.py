@@ -73,7 +73,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if case is None:
             print("asked without a case:", body.decode(), flush=True)
             return self.whole(b'{"events": []}')
-        globals()[case.replace("-", "_")](self)
+        globals()[case.rpartition(".")[2].replace("-", "_")](self)
 
     def whole(self, body, *, status=200, kind="application/json", length=None, **headers):
         self.send_response(status)
@@ -258,6 +258,13 @@ def loops_on_thoughts(agent):
     agent.piece(DONE)
     while True:
         agent.piece({"type": "tool_call", "name": "think", "arguments": {}})
+
+
+def loops_on_the_model(agent):
+    agent.begin()
+    agent.piece(DONE)
+    while agent.call("POST", "/v1/chat/completions", {"messages": [{"role": "user", "content": "talk"}]}):
+        pass
 
 
 def claims_a_call(agent):
