@@ -8,9 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from contracts.lines import RunnerRefused
+from contracts.lines import RunnerAttempt, RunnerRefused
 from contracts.outcome import Outcome, OutcomeClass
-from tests.controls.lab_processes import Ran, fixture_api, order_of, plan_of, run_order, run_suite
+from tests.controls.lab_processes import (
+    PATIENCE_S,
+    Ran,
+    fixture_api,
+    order_of,
+    plan_of,
+    run_order,
+    run_suite,
+    runner,
+    wait_until_gone,
+)
 from tests.fakes.served_controls import CASES, CHAT_CASES, write_served
 
 Work = Callable[[], Path]
@@ -246,3 +256,21 @@ def test_a_service_that_is_not_there_is_refused_with_its_url(work: Work) -> None
     assert isinstance(refused, RunnerRefused)
     assert (refused.code, ran.exit_code) == ("agent-not-reachable", 4)
     assert "http://127.0.0.1:1/answer" in refused.message
+
+
+def test_the_service_and_its_children_end_with_the_run(work: Work) -> None:
+    ran = run_suite(write_served(work() / "suite", {"tells-its-process": {}}), work=work())
+
+    for pid in json.loads(ran.records["tells-its-process"].texts[1]):
+        wait_until_gone(pid)
+
+
+def test_the_service_ends_when_the_driver_is_gone(work: Work) -> None:
+    root = write_served(work() / "suite", {"tells-its-process": {}, "hangs": {}})
+    with fixture_api(root) as api, runner(order_of(plan_of(root, concurrency=1), api, work=work())) as running:
+        first = next(line for line in running.read() if isinstance(line, RunnerAttempt))
+        running.leave()
+        assert running.process.wait(PATIENCE_S) != 0
+
+    for pid in json.loads(first.record.texts[1]):
+        wait_until_gone(pid)

@@ -54,7 +54,7 @@ output_bytes = 1_000_000
 
 AGENT = '''\
 """Does what its case is called, over HTTP."""
-import http.server, json, os, sys, time, urllib.error, urllib.request
+import http.server, json, os, subprocess, sys, time, urllib.error, urllib.request
 
 TOKEN = os.environ.get("DESK_TOKEN")
 GUARDS = os.environ.get("GUARDS") != "no"
@@ -288,6 +288,11 @@ def meets_a_broken_suite(agent):
 def tells_the_secret(agent):
     print("at", agent.headers["x-lab-fixture-url"], flush=True)
     agent.events(DONE, {"type": "message", "text": agent.headers["x-lab-model-url"]})
+
+
+def tells_its_process(agent):
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    agent.events(DONE, {"type": "message", "text": json.dumps([os.getpid(), child.pid])})
 
 
 def dies(agent):
