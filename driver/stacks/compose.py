@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from contracts.control import without_prefix
@@ -78,10 +78,10 @@ class ComposeStack:
             stack.enter_context(ended(child, grace_s=RUNNER_END_S))
             child.follow(log)
             child.send_line(_order(world).to_line())
-            yield _lines(child, project)
+            yield _lines(child, project, services=("fixture-api", *world.services.services))
 
 
-def _lines(child: Child, project: Project) -> Iterator[str]:
+def _lines(child: Child, project: Project, *, services: Sequence[str]) -> Iterator[str]:
     """The runner's lines; none at all means that the stack did not come up."""
     said_something = False
     for line in child.lines():
@@ -90,14 +90,14 @@ def _lines(child: Child, project: Project) -> Iterator[str]:
     if not said_something:
         child.process.wait()
         child.end_of_log(within_s=1.0)
-        raise _start_failure(child, project)
+        raise _start_failure(child, project, services=services)
 
 
-def _start_failure(child: Child, project: Project) -> LabError:
+def _start_failure(child: Child, project: Project, *, services: Sequence[str]) -> LabError:
     cause = " / ".join(list(child.tail)[-3:])
     if pool := pool_exhausted(cause):
         return pool
-    found = [Found(line, place="fixture-api") for line in project.logs("fixture-api", tail=5)]
+    found = [Found(line, place=service) for service in services for line in project.logs(service, tail=5)]
     return LabError(
         ErrorCode.STACK_UNHEALTHY,
         "the stack did not come up",
