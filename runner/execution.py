@@ -147,6 +147,8 @@ class Execution:
             self.served.end()
         if self.host is not None:
             self.host.close()
+        if self.service is not None:
+            self.service.drain()
 
     def close(self) -> None:
         """Leave everything that was reached."""

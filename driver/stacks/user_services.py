@@ -47,6 +47,12 @@ def user_services(suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
         for name, service in active.items()
         if not service.get("image")
     ]
+    found += [
+        Found(f'depends on "{other}", whose profile is off', suite.shown(_file_of(name, models)), f"services.{name}")
+        for name, service in active.items()
+        for other in service.get("depends_on") or {}
+        if other in services and other not in active
+    ]
     if found:
         raise LabError(ErrorCode.SUITE_INVALID, "compose_files ask for what no suite may have", found=found)
     refuse_unknown_profiles(profiles, known=profiles_in(whole))

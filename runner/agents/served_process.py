@@ -18,6 +18,8 @@ from runner.hosting import AgentSession, HostGone
 SESSION = "served agent"
 DEATH_S = 1.0
 """How long after a broken connection the process's end may be told, so that the reason can name it."""
+DRAIN_S = 5.0
+"""For its last words, once its host is gone."""
 _UNBOUNDED = 2**62
 """The log is bounded where it is kept: a service that talks much is not ended for it."""
 
@@ -30,6 +32,7 @@ class ServedProcess:
         self._session: AgentSession = self._stack.enter_context(host.session(SESSION))
         self._log = log
         self._over = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name=SESSION, daemon=True)
         self._ending: Ending | None = None
         self._rest = {"stdout": "", "stderr": ""}
 
@@ -46,7 +49,11 @@ class ServedProcess:
                 grace_seconds=GRACE_S,
             )
         )
-        threading.Thread(target=self._follow, name=SESSION, daemon=True).start()
+        self._thread.start()
+
+    def drain(self) -> None:
+        """Wait until what it said is in the log; its host has ended it before."""
+        self._thread.join(DRAIN_S)
 
     @property
     def over(self) -> str | None:

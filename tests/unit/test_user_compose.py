@@ -200,6 +200,18 @@ def test_problems_of_all_files_come_together_each_with_its_file(tmp_path: Path) 
     ]
 
 
+@pytest.mark.usefixtures("compose")
+def test_a_service_that_needs_one_whose_profile_is_off_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needy = {"services": {**MODELS["a.yaml"]["services"], "needy": {"image": "n:1", "depends_on": {"desk": {}}}}}
+    monkeypatch.setitem(MODELS, "a.yaml", needy)
+
+    with pytest.raises(LabError) as caught:
+        door.user_services(suite_with(tmp_path, "a.yaml"), profiles=())
+    assert 'desk/a.yaml services.needy: depends on "desk", whose profile is off' in str(caught.value)
+
+
 def test_without_compose_files_every_profile_is_unknown(tmp_path: Path) -> None:
     suite = load_suite(SuiteFolder(tmp_path / "desk").write())
 
