@@ -81,6 +81,7 @@ def test_what_it_prints_is_kept_as_digests_unless_payloads_are_asked_for(suite: 
 
     assert done.returncode == 0, done.stderr
     log = (tmp_path / "evidence" / "run" / "run.log").read_text()
+    assert log, done.stderr
     assert re.search(r"agent \| <\d+ bytes sha256:[0-9a-f]{64}>|agent \| at http://127.0.0.1:\d+/~<prefix>", log)
 
 
