@@ -12,6 +12,8 @@ from contracts.suite.suite import Suite
 
 _MODEL = re.compile(r"[^/\s]+/\S+")
 _FILE_OR_REFERENCE = re.compile(r".*\.ya?ml$|.*[/:].*")
+SERVED_START_S = 30.0
+"""How long a served agent may take to accept connections, once the lab began to wait for it."""
 SCRIPTED = "scripted"
 """The provider of the models in models/."""
 
@@ -46,8 +48,29 @@ def resolve_agent(suite: Suite, *, name: str | None, model: str | None, prompt: 
         max_output_tokens=agent.max_output_tokens,
         command=agent.command,
         select=agent.select,
+        url=_url(agent),
+        protocol=(agent.protocol or "lab") if agent.adapter == "http" else None,
+        auth=agent.auth,
+        auth_required=agent.auth_required,
+        start_seconds=SERVED_START_S if agent.adapter == "http" else None,
         digest=suite.agent_digests[name],
     )
+
+
+def missing_token(agent: AgentPlan) -> LabError:
+    """The error for a bearer token that nobody gave."""
+    return LabError(
+        ErrorCode.UNSET_VARIABLE,
+        f'the agent "{agent.name}" is asked with {agent.auth} as its bearer token, which has no value',
+        next_step=f"-e {agent.auth}, with a value",
+    )
+
+
+def _url(agent: Agent) -> str | None:
+    """Where it is asked: an OpenAI base URL leads to its chat completions."""
+    if agent.url is None or agent.protocol != "openai" or not agent.url.rstrip("/").endswith("/v1"):
+        return agent.url
+    return agent.url.rstrip("/") + "/chat/completions"
 
 
 def _default_agent(suite: Suite) -> str:
@@ -83,14 +106,15 @@ def _no_such_agent(suite: Suite, name: str) -> LabError:
 
 def _refuse_unbuilt(suite: Suite, name: str) -> None:
     agent, file = suite.agents[name], suite.shown("suite.toml")
-    if agent.adapter not in {"chat", "command"}:
+    if agent.adapter not in {"chat", "command", "http"}:
         raise LabError(
             ErrorCode.NOT_BUILT_YET,
             f'the agent "{name}" has the adapter {agent.adapter}, which this version does not run',
             found=[Found(f'adapter = "{agent.adapter}"', file, f"agents.{name}.adapter")],
-            expected="chat or command",
+            expected="chat, command or http",
         )
-    asked = {"egress": agent.egress, "model_url": agent.model_url, "auth": agent.auth, "image": agent.image}
+    auth = agent.auth if agent.adapter != "http" else None
+    asked = {"egress": agent.egress, "model_url": agent.model_url, "auth": auth, "image": agent.image}
     unbuilt = [key for key, value in asked.items() if value]
     if unbuilt:
         raise LabError(

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from contracts.journal import JournalRow
 from contracts.record import Json, Record
 
 Select = Literal["prefix", "header"]
+_PREFIX = re.compile(r"/~[0-9a-f]{32}")
+
+
+def without_prefix(text: str) -> str:
+    """The text of a log without any attempt's secret prefix."""
+    return _PREFIX.sub("/~<prefix>", text)
 
 
 class AttemptKey(Record):

@@ -13,6 +13,8 @@ Backend = Literal["compose", "process"]
 Capture = Literal["metadata", "payloads"]
 FAULT_PROFILE = "fault"
 """The profile under which a case's faults are active."""
+OWN_PROFILES = (FAULT_PROFILE, "observe")
+"""Those of the lab itself; every other one is a compose file's."""
 
 
 class AgentPlan(Record):
@@ -29,8 +31,21 @@ class AgentPlan(Record):
     command: tuple[str, ...] | None = None
     """As declared; `{suite}` is expanded by whoever starts it."""
     select: Literal["prefix", "header"] = "prefix"
+    url: str | None = None
+    """Of an agent that is served."""
+    protocol: Literal["lab", "openai"] | None = None
+    auth: str | None = None
+    """The variable whose value is its bearer token."""
+    auth_required: bool = False
+    start_seconds: float | None = None
+    """How long a served agent may take to accept connections."""
     digest: str
     """Over the declaration and the files that the agent is made of."""
+
+    @property
+    def needs_host(self) -> bool:
+        """True where agent_host runs a program of the agent's."""
+        return self.command is not None or self.adapter == "docker-agent"
 
 
 class PlannedCase(Record):
@@ -111,5 +126,7 @@ class Plan(Record):
     images: dict[str, ImageIdentity] = Field(default_factory=dict)
     capture: Capture
     concurrency: int
+    suite_timeout_seconds: float | None = None
+    """From the first attempt on; None: no end."""
     planned_at: str
     cases: tuple[PlannedCase, ...]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from contracts.plan import AgentPlan, Backend, ImageIdentity, Plan
+from contracts.agent_resolution import missing_token
+from contracts.errors import ErrorCode, LabError
+from contracts.plan import OWN_PROFILES, AgentPlan, Backend, ImageIdentity, Plan
 from contracts.planning import conditions_of, effective_limits, planned_cases, resolve_agent, select_cases
 from contracts.suite.case import Case
 from contracts.suite.loading import load_suite
@@ -43,9 +45,12 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
     cases = flags.value_of(lambda: select_cases(suite, case_ids=request.case_ids, only=request.only))
     agent = flags.value_of(lambda: resolve_agent(suite, name=request.agent, model=request.model, prompt=request.prompt))
     env = flags.value_of(lambda: _agent_env(request, suite, agent, host_env))
+    if agent is not None and env is not None:
+        flags.value_of(lambda: _refuse_missing_token(agent, env))
+    flags.value_of(lambda: _refuse_unbuilt_profiles(request.profiles))
     started_at = clock.now()
     run_id = flags.value_of(lambda: _run_id(request, started_at))
-    if cases is None or agent is None or env is None or run_id is None:
+    if flags.any or cases is None or agent is None or env is None or run_id is None:
         raise flags.as_one()
     plan = Plan(
         run_id=run_id,
@@ -60,9 +65,11 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
             seed=request.seed,
             limits=effective_limits(suite.settings.limits, timeout=request.timeout_s),
             agent_env=env.recorded(),
+            profiles=sorted(set(request.profiles)),
         ),
         capture=request.capture,
         concurrency=request.concurrency,
+        suite_timeout_seconds=request.suite_timeout_s,
         planned_at=clock.instant(started_at),
         cases=planned_cases(suite, cases, repeats=request.repeat),
     )
@@ -77,6 +84,21 @@ def with_images(plan: Plan, images: dict[str, ImageIdentity]) -> Plan:
 def _agent_env(request: RunRequest, suite: Suite, agent: AgentPlan | None, host_env: Mapping[str, str]) -> AgentEnv:
     secret = suite.agents[agent.name].secret if agent else ()
     return resolve_agent_env(request.env, host=host_env, secret=secret, not_secret=request.not_secret)
+
+
+def _refuse_missing_token(agent: AgentPlan, env: AgentEnv) -> None:
+    if agent.auth and not env.values.get(agent.auth):
+        raise missing_token(agent)
+
+
+def _refuse_unbuilt_profiles(profiles: Sequence[str]) -> None:
+    unbuilt = [profile for profile in profiles if profile in OWN_PROFILES]
+    if unbuilt:
+        raise LabError(
+            ErrorCode.NOT_BUILT_YET,
+            f"the profile {', '.join(unbuilt)} is not part of this version",
+            expected="a profile that compose_files of the suite declare",
+        )
 
 
 def _run_id(request: RunRequest, started_at: datetime) -> str:

@@ -9,6 +9,11 @@ def not_promised(plan: Plan) -> str | None:
     """What the run's isolation cannot promise, as one sentence; None where only the lab's own chat loop runs."""
     if plan.agent.adapter == "chat":
         return None
+    if plan.agent.adapter == "http":
+        return (
+            "one served agent answers all attempts: the lab ends none of its processes between them, and nothing keeps "
+            "apart what it remembers"
+        )
     if plan.conditions.backend == "process":
         return (
             "backend process isolates nothing: the agent runs as you, and can read the expectations, other attempts "

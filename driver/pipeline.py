@@ -52,7 +52,9 @@ def run_suite(
 
     """
     draft = draft_run(request, backend=stack.backend, host_env=host_env)
-    plan = with_images(draft.plan, stack.preflight(needs_agent=draft.plan.agent.adapter != "chat"))
+    services = stack.user_services(draft.suite, profiles=request.profiles)
+    images = stack.preflight(needs_agent=draft.plan.agent.needs_host)
+    plan = with_images(draft.plan, {**images, **services.images})
     if caveat := not_promised(plan):
         warn(caveat)
     redactor = Redactor(draft.env.secrets)
@@ -63,7 +65,14 @@ def run_suite(
         run = RunDirectory.create(request.evidence, run_id=plan.run_id)
         with leave_unsealed(run, planned=len(plan.cases)) as reached:
             _write_inputs(run, plan, stage, redactor=redactor)
-            world = World(plan=plan, suite=stage.suite, agent_suite=stage.agent_suite, agent_env=draft.env.values)
+            world = World(
+                plan=plan,
+                suite=stage.suite,
+                agent_suite=stage.agent_suite,
+                agent_env=draft.env.values,
+                suite_root=draft.suite.root,
+                services=services,
+            )
             with stack.running(world, log=RunLog(run, redactor).line) as lines:
                 records = read_runner(lines)
                 await_ready(records)

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from contracts.attempt import AttemptRecord
 from contracts.lines import RunnerStarted
 from contracts.plan import Backend, ImageIdentity, Plan
+from contracts.suite.suite import Suite
 
 Progress = Callable[[RunnerStarted | AttemptRecord], None]
 """Told when an attempt starts and when it is finished."""
 LogLine = Callable[[str, str], None]
 """Takes the name of a service and one line of its log; may be called from any thread."""
+
+
+@dataclass(frozen=True)
+class UserServices:
+    """What compose_files of the suite bring: services as Compose has them, and their images, by name."""
+
+    services: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    images: Mapping[str, ImageIdentity] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +37,9 @@ class World:
     agent_suite: Path
     """The staged copy without the expectations."""
     agent_env: Mapping[str, str]
+    suite_root: Path
+    """The suite as it was named, which paths in its compose files lead to."""
+    services: UserServices = UserServices()
 
 
 @dataclass(frozen=True)
@@ -44,6 +56,15 @@ class Stack(Protocol):
     backend: Backend
     not_enforced: tuple[str, ...]
     """Limits of [limits] that this backend does not enforce."""
+
+    def user_services(self, suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
+        """What compose_files of the suite bring under those profiles.
+
+        Raises:
+            LabError: exit 2 for unknown profiles and for all that a compose file may not do; 4 for missing images.
+
+        """
+        ...
 
     def preflight(self, *, needs_agent: bool) -> dict[str, ImageIdentity]:
         """Check everything that can be checked before a start; the images that will run, by service.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
-from contracts.errors import Found, LabError
+from contracts.errors import ErrorCode, Found, LabError
+from contracts.suite.problems import unknown_name
 
 T = TypeVar("T")
 
@@ -24,6 +25,11 @@ class Refusals:
             self._errors.append(error)
             return None
 
+    @property
+    def any(self) -> bool:
+        """Whether something was refused."""
+        return bool(self._errors)
+
     def as_one(self) -> LabError:
         """The only refusal, or one that names all; its code and next step are the first one's."""
         first, *others = self._errors
@@ -39,4 +45,16 @@ class Refusals:
             ],
             expected=first.expected,
             next_step=first.next_step,
+        )
+
+
+def refuse_unknown_profiles(profiles: Iterable[str], *, known: Collection[str]) -> None:
+    """Raise LabError UNKNOWN_PROFILE for profiles that no compose file of the suite declares."""
+    unknown = [profile for profile in profiles if profile not in known]
+    if unknown:
+        raise LabError(
+            ErrorCode.UNKNOWN_PROFILE,
+            unknown_name("profile", unknown[0], known),
+            found=[Found(f'"{profile}"', place="--profile") for profile in unknown],
+            expected=f"one of: {', '.join(sorted(known))}" if known else "none: compose_files declare no profile",
         )

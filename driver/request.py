@@ -24,6 +24,9 @@ class RunRequest:
     seed: int | None
     timeout_s: float | None
     """None: [limits] decides; 0: no limit."""
+    suite_timeout_s: float | None
+    """For all attempts together; None: no limit."""
+    profiles: tuple[str, ...]
     evidence: Path
     run_id: str | None
     capture: Capture

@@ -66,6 +66,8 @@ class AttemptMaker:
     agent: Agent
     started: Callable[[Task], None]
     """Told when an attempt begins."""
+    suite_until_s: float = float("inf")
+    """When the suite's time is over, on the runner's clock."""
 
     def make(self, task: Task) -> RunnerAttempt:
         """The finished attempt; whatever happened is in its record."""
@@ -79,7 +81,9 @@ class AttemptMaker:
             verdict = decide(Happened(ending=_NO_RUN.ending, lost=f"the attempt could not be opened: {trouble}"))
             return _write(task, verdict=verdict, started_at=started_at)
         self.started(task)
-        fixture_url = self.fixture_url + prefix
+        # who selects by header is told no prefix; the lab's own chat loop needs no such help
+        by_header = self.plan.agent.select == "header" and self.plan.agent.adapter != "chat"
+        fixture_url = self.fixture_url + ("" if by_header else prefix)
         assignment = replace(assignment, fixture_url=fixture_url, model_url=f"{fixture_url}/v1")
         began_s = clock.elapsed_s()
         run = self.agent.run(assignment)
@@ -108,6 +112,7 @@ class AttemptMaker:
             policy=self.suite.policy.text if self.suite.policy else None,
             fixture_url="",
             model_url="",
+            suite_until_s=self.suite_until_s,
         )
 
     def _open(self, assignment: Assignment) -> str:

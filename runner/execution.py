@@ -18,9 +18,12 @@ from runner.agents.interface import Agent
 from runner.attempts import AttemptMaker, Task
 from runner.http_calls import Server
 from runner.schedule import Schedule, plan_tasks
+from runner.suite_time import SuiteTime
 from runner.world import World
 
 if TYPE_CHECKING:
+    from runner.agents.http_agent import HttpAgent
+    from runner.agents.served_process import ServedProcess
     from runner.hosting import AgentHost
 
 SUITE_MARK = "{suite}"
@@ -36,6 +39,11 @@ class Execution:
     world: World
     host: AgentHost | None = None
     agent: Agent | None = field(default=None, init=False)
+    service: ServedProcess | None = field(default=None, init=False)
+    served: HttpAgent | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.time = SuiteTime(self.order.plan.suite_timeout_seconds, watch=self.world)
 
     @classmethod
     def of(cls, order: RunnerOrder, *, suite: Suite | None = None) -> Execution:
@@ -61,24 +69,59 @@ class Execution:
             return ChatAgent(self.order.fixture_url, server=server)
         if agent.adapter == "command" and agent.command:
             return self._command_agent(agent.command, seconds=seconds)
+        if agent.adapter == "http":
+            return self._http_agent(seconds=seconds)
         raise LabError(
             ErrorCode.NOT_BUILT_YET,
             f"agents with adapter {agent.adapter} are not part of this version",
-            expected="adapter chat or command",
+            expected="adapter chat, command or http",
         )
 
     def _command_agent(self, command: tuple[str, ...], *, seconds: float) -> Agent:
         from runner.agents.command import CommandAgent  # noqa: PLC0415 - a run imports the adapter that it uses
-        from runner.hosting import missing_host, reach_host  # noqa: PLC0415
+
+        host, argv = self._reach_host(seconds=seconds), self._argv(command)
+        return CommandAgent(host, watch=self.time, argv=argv, agent_env=self.order.agent_env)
+
+    def _http_agent(self, *, seconds: float) -> Agent:
+        from runner import serving_agents  # noqa: PLC0415 - a run imports the adapter that it uses
+        from runner.agents.http_agent import HttpAgent  # noqa: PLC0415
+        from runner.agents.served_chat import ask_as_chat  # noqa: PLC0415
+        from runner.agents.served_events import ask_for_events  # noqa: PLC0415
+
+        agent, place = self.order.plan.agent, serving_agents.place_of(self.order)
+        if agent.command:
+            host, argv = self._reach_host(seconds=seconds), self._argv(agent.command)
+            self.service = serving_agents.start_service(self.order, place, host=host, argv=argv)
+        endpoint = serving_agents.endpoint_of(self.order, place, process=self.service)
+        serving_agents.await_service(
+            endpoint, place, process=self.service, seconds=agent.start_seconds or self.order.startup_seconds
+        )
+        if agent.auth_required:
+            serving_agents.refuse_open_listener(endpoint, place)
+        ask = ask_as_chat if agent.protocol == "openai" else ask_for_events
+        self.served = HttpAgent(endpoint, watch=self.time, ask=ask)
+        return self.served
+
+    def _reach_host(self, *, seconds: float) -> AgentHost:
+        from runner.hosting import missing_host, reach_host  # noqa: PLC0415 - a run imports what it uses
 
         if self.order.agent_host is None:
             raise missing_host("the agent is a command, and no agent_host is named", cause="the order has none")
         self.host = reach_host(self.order.agent_host, seconds=seconds)
-        argv = tuple(word.replace(SUITE_MARK, self.order.agent_suite) for word in command)
-        return CommandAgent(self.host, watch=self.world, argv=argv, agent_env=self.order.agent_env)
+        return self.host
+
+    def _argv(self, command: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(word.replace(SUITE_MARK, self.order.agent_suite) for word in command)
 
     def run(self, *, started: Callable[[Task], None], emit: Callable[[RunnerAttempt], None]) -> int:
         """Make every attempt of the plan; `started` and `emit` are called from many threads. Returns how many."""
+        with self.time.running():
+            return self._schedule(started, emit).run(
+                plan_tasks(self.order.plan, self.suite), concurrency=self.order.plan.concurrency
+            )
+
+    def _schedule(self, started: Callable[[Task], None], emit: Callable[[RunnerAttempt], None]) -> Schedule:
         if self.agent is None:
             raise AssertionError("reach comes first")
         plan = self.order.plan
@@ -89,18 +132,23 @@ class Execution:
             world=self.world,
             agent=self.agent,
             started=started,
+            suite_until_s=self.time.until_s,
         )
         retries = plan.conditions.limits.infrastructure_retries
-        schedule = Schedule(maker, emit=emit, lost=self._lost, abandon=self.end, retries=retries)
-        return schedule.run(plan_tasks(plan, self.suite), concurrency=plan.concurrency)
+        return Schedule(maker, emit=emit, lost=self._lost, abandon=self.end, retries=retries)
 
     def _lost(self) -> str | None:
-        return self.world.lost or (self.host.lost if self.host is not None else None)
+        losses = (self.time.over, self.world.lost, self.host and self.host.lost, self.service and self.service.over)
+        return next((loss for loss in losses if loss), None)
 
     def end(self) -> None:
         """End every agent now; attempts under way are lost."""
+        if self.served is not None:
+            self.served.end()
         if self.host is not None:
             self.host.close()
+        if self.service is not None:
+            self.service.drain()
 
     def close(self) -> None:
         """Leave everything that was reached."""

@@ -12,6 +12,8 @@ from contracts.suite.settings import Agent
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _URL = re.compile(r"https?://([^\s/?#:@\[\]]+|\[[0-9A-Fa-f:.]+\])(:\d{1,5})?(/[^\s?#]*)?")
+_PORT_MARK = ":{port}"
+_OWN_URL = re.compile(r"http://(localhost|127\.0\.0\.1):")
 _SCRIPTED = "scripted/"
 _ONLY_FOR = {
     "command": {"command", "http"},
@@ -55,10 +57,22 @@ def _lint_agent_keys(agent: Agent, place: Place) -> Iterator[Problem]:
     needed = _NEEDED.get(agent.adapter)
     if needed and not getattr(agent, needed):
         yield Problem(f"the adapter {agent.adapter} needs the key {needed}", place, reads=(adapter, place / needed))
-    for key, url in (("url", agent.url), ("model_url", agent.model_url)):
+    for key, url in (("url", _with_port(agent)), ("model_url", agent.model_url)):
         if url and (why := url_refusal(url)):
             yield Problem(why, place / key)
+    yield from _lint_own_url(agent, place)
     yield from _lint_variables(agent, place)
+
+
+def _lint_own_url(agent: Agent, place: Place) -> Iterator[Problem]:
+    if agent.adapter == "http" and agent.command and agent.url and not _OWN_URL.match(agent.url):
+        why = f'the lab starts this agent beside itself: expected http://localhost:{{port}}/…, found "{agent.url}"'
+        yield Problem(why, place / "url")
+
+
+def _with_port(agent: Agent) -> str | None:
+    """The URL of an agent that the lab starts may leave the port to the lab."""
+    return agent.url.replace(_PORT_MARK, ":1", 1) if agent.url and agent.command else agent.url
 
 
 def _lint_variables(agent: Agent, place: Place) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from contracts.record import Json
 from contracts.suite.broken import UNKNOWN
 from contracts.suite.case import Assertion, Expect
-from contracts.suite.lint_patterns import re2_refusal, schema_refusal
+from contracts.suite.lint_patterns import judging_schema_refusal, re2_refusal
 from contracts.suite.places import Path
 from contracts.suite.problems import Place, Problem, unknown_name
 from contracts.suite.wording import describe, quoting_hint
@@ -27,7 +27,7 @@ ASSERTION_TYPES = (
 _EXPECTATIONS = (*("toolCalls", "neverTools", "deniedTools", "toolOrder", "state", "assertions", "size", "relevance"),)
 """The keys that expect something by themselves."""
 _EXPECTED_VALUES = {"json_schema": "a JSON Schema", "cost_threshold": "US dollars, at least 0"}
-_REFUSALS: dict[str, Callable[[Json], str | None]] = {"regex": re2_refusal, "json_schema": schema_refusal}
+_REFUSALS: dict[str, Callable[[Json], str | None]] = {"regex": re2_refusal, "json_schema": judging_schema_refusal}
 _OF_A_TOOL = frozenset({"tool_called", "tool_not_called"})
 
 

@@ -7,7 +7,7 @@ libraries are imported when a suite needs them, and where one is not installed i
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 
@@ -53,6 +53,32 @@ def schema_refusal(schema: Json) -> str | None:
     if not isinstance(schema, dict) or _is_plain_schema(schema) or find_spec("jsonschema") is None:
         return None
     return _written_schema_refusal(json.dumps(schema))
+
+
+def judging_schema_refusal(schema: Json) -> str | None:
+    """As `schema_refusal`, for a schema that an agent's text is held against: its patterns are searched by RE2."""
+    why = schema_refusal(schema)
+    if why is not None:
+        return why
+    for pattern in _patterns_in(schema):
+        if refused := re2_refusal(pattern):
+            return f'the pattern "{pattern}" is {refused}'
+    return None
+
+
+def _patterns_in(schema: Json) -> Iterator[str]:
+    """Every text that a schema may use as a pattern."""
+    if isinstance(schema, list):
+        for item in schema:
+            yield from _patterns_in(item)
+    if not isinstance(schema, dict):
+        return
+    if isinstance(schema.get("pattern"), str):
+        yield schema["pattern"]
+    if isinstance(schema.get("patternProperties"), dict):
+        yield from schema["patternProperties"]
+    for value in schema.values():
+        yield from _patterns_in(value)
 
 
 def _is_plain_schema(schema: Json) -> bool:

@@ -78,6 +78,22 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     help="Per attempt, over [limits]; 0: none.",
 )
 @click.option(
+    "--suite-timeout",
+    "suite_timeout_s",
+    type=click.FloatRange(0, 1e7, min_open=True),
+    callback=_finite,
+    metavar="SECONDS",
+    help="For the whole suite, from its first attempt on; default: none.",
+)
+@click.option(
+    "--profile",
+    "profiles",
+    metavar="NAME",
+    multiple=True,
+    callback=lambda context, parameter, names: tuple(_filled(context, parameter, name) for name in names),
+    help="A profile that compose_files of the suite declare; repeatable.",
+)
+@click.option(
     "--backend",
     type=click.Choice(["auto", "compose", "process"]),
     default="auto",

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
+from contracts.control import without_prefix
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.order import HostOverTcp, RunnerOrder
 from contracts.plan import Backend, ImageIdentity
+from contracts.suite.suite import Suite
 from driver import clock
 from driver.checkout import ROOT
 from driver.owner import own_identity
-from driver.ports import EngineFacts, LogLine, World
+from driver.ports import EngineFacts, LogLine, UserServices, World
 from driver.scratch import scratch_folder
 from driver.stacks.children import Child, child_env, ended
 from driver.stacks.engine import Project
 from driver.stacks.images import ENV_FILE, VARIABLES, checked_images, read_env_file
 from driver.stacks.networks import pool_exhausted
+from driver.stacks.user_services import user_services, write_stack_part
+from ledger.capture import captured_text
 
 FILES = (ROOT / "compose.yaml", ROOT / "driver" / "stacks" / "labctl.compose.yaml")
 RUNNER_END_S = 10.0
@@ -36,6 +40,10 @@ class ComposeStack:
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
 
+    def user_services(self, suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
+        """See `driver.ports.Stack`."""
+        return user_services(suite, profiles=profiles)
+
     def preflight(self, *, needs_agent: bool) -> dict[str, ImageIdentity]:
         """The images that will run, each checked; raises LabError with exit 4."""
         return checked_images(("fixture-api", "eval-runner", *(("agent",) if needs_agent else ())))
@@ -48,14 +56,16 @@ class ComposeStack:
     def running(self, world: World, *, log: LogLine) -> Iterator[Iterator[str]]:
         """See `driver.ports.Stack`; the order goes over stdin, so that no value of -e is in any argv or file."""
         with ExitStack() as stack:
-            env_file = stack.enter_context(scratch_folder()) / "env"
+            work = stack.enter_context(scratch_folder())
+            env_file, part = work / "env", work / "services.json"
             env_file.write_text(_env_text(world))
+            write_stack_part(world, part)
             project = Project(
                 name=_project_name(world.plan.run_id),
                 root=ROOT,
-                files=FILES,
+                files=(*FILES, part) if world.services.services else FILES,
                 env_file=env_file,
-                profiles=("eval",) if world.plan.agent.adapter == "chat" else ("eval", "agent"),
+                profiles=("eval", "agent") if world.plan.agent.needs_host else ("eval",),
             )
             stack.callback(project.down)
             stack.callback(_keep_logs, project, world, log)
@@ -68,10 +78,10 @@ class ComposeStack:
             stack.enter_context(ended(child, grace_s=RUNNER_END_S))
             child.follow(log)
             child.send_line(_order(world).to_line())
-            yield _lines(child, project)
+            yield _lines(child, project, services=("fixture-api", *world.services.services))
 
 
-def _lines(child: Child, project: Project) -> Iterator[str]:
+def _lines(child: Child, project: Project, *, services: Sequence[str]) -> Iterator[str]:
     """The runner's lines; none at all means that the stack did not come up."""
     said_something = False
     for line in child.lines():
@@ -80,14 +90,14 @@ def _lines(child: Child, project: Project) -> Iterator[str]:
     if not said_something:
         child.process.wait()
         child.end_of_log(within_s=1.0)
-        raise _start_failure(child, project)
+        raise _start_failure(child, project, services=services)
 
 
-def _start_failure(child: Child, project: Project) -> LabError:
+def _start_failure(child: Child, project: Project, *, services: Sequence[str]) -> LabError:
     cause = " / ".join(list(child.tail)[-3:])
     if pool := pool_exhausted(cause):
         return pool
-    found = [Found(line, place="fixture-api") for line in project.logs("fixture-api", tail=5)]
+    found = [Found(line, place=service) for service in services for line in project.logs(service, tail=5)]
     return LabError(
         ErrorCode.STACK_UNHEALTHY,
         "the stack did not come up",
@@ -98,10 +108,13 @@ def _start_failure(child: Child, project: Project) -> LabError:
 
 
 def _keep_logs(project: Project, world: World, log: LogLine) -> None:
-    services = ("fixture-api",) if world.plan.agent.adapter == "chat" else ("fixture-api", "agent")
+    services = ("fixture-api", "agent") if world.plan.agent.needs_host else ("fixture-api",)
     for service in services:
         for line in project.logs(service, tail=_LOG_LINES):
             log(service, line)
+    for service in world.services.services:  # what an agent says is kept as the capture level has it
+        for line in project.logs(service, tail=_LOG_LINES):
+            log(service, captured_text(without_prefix(line), level=world.plan.capture))
 
 
 def _project_name(run_id: str) -> str:
@@ -115,7 +128,7 @@ def _env_text(world: World) -> str:
     conditions = world.plan.conditions
     values = {
         **{name: setup[name] for name in (*VARIABLES.values(), "LAB_UID", "LAB_GID") if name in setup},
-        **{VARIABLES[service]: image.image_id for service, image in world.plan.images.items()},
+        **{VARIABLES[service]: image.image_id for service, image in world.plan.images.items() if service in VARIABLES},
         "LAB_SUITE": str(world.suite),
         "LAB_AGENT_SUITE": str(world.agent_suite),
         "LAB_RUN_ID": world.plan.run_id,
@@ -133,7 +146,7 @@ def _client_env() -> dict[str, str]:
 
 
 def _order(world: World) -> RunnerOrder:
-    needs_agent = world.plan.agent.adapter != "chat"
+    needs_agent = world.plan.agent.needs_host
     return RunnerOrder(
         plan=world.plan,
         suite="/suite",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from python_on_whales import DockerClient
 from python_on_whales.exceptions import DockerException, NoSuchContainer
@@ -95,6 +97,28 @@ def _version(text: str) -> tuple[int, int]:
     numbers = text.lstrip("v").replace("-", ".").replace("+", ".").split(".")
     major, minor = ([int(part) for part in numbers[:2] if part.isdigit()] + [0, 0])[:2]
     return major, minor
+
+
+def compose_model(files: Sequence[Path], *, folder: Path) -> dict[str, Any]:
+    """What Compose reads in those files, merged and with every path absolute; needs no engine.
+
+    References to what other files define are left as they are. Raises LabError SUITE_INVALID for what is no Compose
+    file, in Compose's own words.
+    """
+    client = DockerClient(compose_files=list(files), compose_profiles=["*"], compose_project_directory=folder)
+    command = [str(part) for part in client.client_config.docker_compose_cmd]
+    arguments = ["config", "--format", "json", "--no-consistency"]
+    names = ", ".join(path.relative_to(folder).as_posix() for path in files)
+    try:
+        done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=CALL_S, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise LabError(ErrorCode.ENGINE_FAILED, f"`docker compose config` of {names} took over {CALL_S:g} s") from error
+    if done.returncode:
+        raise LabError(
+            ErrorCode.SUITE_INVALID, f"{names} cannot be read by Compose", cause=last_line(done.stderr) or None
+        )
+    model: dict[str, Any] = json.loads(done.stdout)
+    return model
 
 
 def _lines_of(container: str, *, tail: int) -> list[str]:

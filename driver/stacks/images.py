@@ -88,6 +88,22 @@ def checked_images(services: tuple[str, ...]) -> dict[str, ImageIdentity]:
     return {service: _identity(named[VARIABLES[service]], image) for service, image in present.items()}
 
 
+def identities(references: Mapping[str, str]) -> dict[str, ImageIdentity]:
+    """The images of a user's services by service; raises LabError IMAGE_MISSING for all that are not here."""
+    if not references:
+        return {}
+    inspected = _inspect_all(references)
+    missing = [service for service, image in inspected.items() if image is None]
+    if missing:
+        raise LabError(
+            ErrorCode.IMAGE_MISSING,
+            f"{len(missing)} of {len(references)} images of compose_files are not on this machine",
+            found=[Found(references[service], place=f"services.{service}.image") for service in missing],
+            next_step=f"docker pull {references[missing[0]]}, or build it; the lab pulls and builds nothing",
+        )
+    return {name: _identity(references[name], image) for name, image in inspected.items() if image is not None}
+
+
 def known_images() -> tuple[str, ...]:
     """The services that have an image named in .env; raises LabError IMAGE_MISSING when there is none."""
     named = read_env_file(ENV_FILE)

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from contracts.errors import ErrorCode, LabError
+from contracts.errors import ErrorCode, Found, LabError
 from contracts.order import HostOverStdio, RunnerOrder
 from contracts.plan import Backend, ImageIdentity
+from contracts.suite.suite import Suite
 from driver.checkout import AGENT_HOST
-from driver.ports import EngineFacts, LogLine, World
+from driver.ports import EngineFacts, LogLine, UserServices, World
+from driver.refusals import refuse_unknown_profiles
 from driver.scratch import scratch_folder
 from driver.stacks.children import Child
 from driver.stacks.standby import Standby
@@ -29,6 +31,21 @@ class ProcessStack:
 
     def __init__(self, standby: Standby) -> None:
         self._standby = standby
+
+    def user_services(self, suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
+        """None: an agent's URL leads wherever it says, and nothing is started there."""
+        if not suite.settings.compose_files:
+            refuse_unknown_profiles(profiles, known=())
+        if profiles:
+            raise LabError(
+                ErrorCode.NO_ENGINE,
+                f"the backend process has no profile {', '.join(profiles)}",
+                found=[
+                    Found("services of compose_files run on Compose only", suite.shown("suite.toml"), "compose_files")
+                ],
+                next_step="--backend compose",
+            )
+        return UserServices()
 
     def preflight(self, *, needs_agent: bool) -> dict[str, ImageIdentity]:  # noqa: ARG002 - the port's signature
         """Nothing to check: the interpreter that runs this runs everything; no images."""
@@ -75,7 +92,7 @@ def _settings(world: World) -> dict[str, str]:
 
 
 def _agent_host(world: World, work: Path) -> HostOverStdio | None:
-    if world.plan.agent.adapter == "chat":
+    if not world.plan.agent.needs_host:
         return None
     return HostOverStdio(argv=(sys.executable, "-IS", str(AGENT_HOST), "--stdio", "--work", str(work)))
 

@@ -13,6 +13,7 @@ from runner.agents.limits import passed_limit
 from runner.agents.model_client import ModelCall, ModelFailedError, ModelReply, ask_model
 from runner.agents.tool_calling import BAD_ARGUMENTS, NO_SUCH_TOOL, ToolResult, call_tool
 from runner.http_calls import Exchange, TimedOutError, UnreachableError
+from runner.suite_time import CUT_OFF
 from runner.texts import BoundedText, cut_text
 
 
@@ -140,10 +141,12 @@ class _Conversation:
         return call_tool(self.server, tool.http, call.arguments, prefix=self.prefix, seconds=seconds)
 
     def _left_s(self) -> float:
-        left_s = self.until - clock.elapsed_s()
-        if left_s <= 0:
+        now_s, suite_until_s = clock.elapsed_s(), self.assignment.suite_until_s
+        if now_s >= self.until:
             raise _OverError(passed_limit("seconds", limits=self.assignment.limits))
-        return left_s
+        if now_s >= suite_until_s:
+            raise _OverError(Ending(kind=EndKind.INFRASTRUCTURE, reason=CUT_OFF))
+        return min(self.until, suite_until_s) - now_s
 
 
 def _added(total: int | None, more: int | None) -> int | None:

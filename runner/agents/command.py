@@ -10,21 +10,18 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from contracts.attempt import AgentEnd
-from contracts.control import AttemptBreach, AttemptKey
+from contracts.control import AttemptKey
 from contracts.hosting import AgentEnded, AgentFailed, AgentOut, AgentStarted, HostStart
-from contracts.own_address import OwnAddress
-from contracts.record import Json
 from runner import clock
-from runner.agents.event_lines import EventLines
+from runner.agents.claims import Claims, agent_error, heard, lost
 from runner.agents.interface import AgentRun, Assignment, Ending, EndKind
 from runner.agents.limits import passed_limit
+from runner.agents.task import attempt_env, task_of
 from runner.hosting import AgentSession, HostGone, Notice
-from runner.world import Notify, WorldLostError, WorldRefusedError
+from runner.world import Notify
 
 GRACE_S = 2.0
 """Between SIGTERM and SIGKILL."""
-CLAIMS_PER_CALL = 10
-"""Claims of bound tools are only shown; an agent that claims this many times what it may do is ended."""
 HOST_SLACK_S = 30.0
 """How much later than it must the host may say that an agent ended, before it counts as stuck."""
 
@@ -72,45 +69,12 @@ def start_order(
     return HostStart(
         id=session_id,
         argv=argv,
-        env={**agent_env, **_lab_env(assignment)},
-        stdin=json.dumps(_task(assignment), ensure_ascii=False) + "\n",
+        env={**agent_env, **attempt_env(assignment)},
+        stdin=json.dumps(task_of(assignment), ensure_ascii=False) + "\n",
         seconds=assignment.limits.seconds or None,
         output_bytes=assignment.limits.output_bytes,
         grace_seconds=GRACE_S,
     )
-
-
-def _lab_env(assignment: Assignment) -> dict[str, str]:
-    conditions = assignment.conditions
-    return {
-        "FIXTURE_URL": assignment.fixture_url,
-        "MODEL_URL": assignment.model_url,
-        "LAB_CASE_ID": assignment.case.id,
-        "LAB_ATTEMPT": str(assignment.attempt),
-        "LAB_NOW": conditions.clock,
-        "EVAL_SEED": str(conditions.seed),
-        "TZ": conditions.timezone,
-        "LANG": conditions.locale,
-    }
-
-
-def _task(assignment: Assignment) -> dict[str, Json]:
-    case = assignment.case
-    return {
-        "caseId": case.id,
-        "title": case.shown_title,
-        "attempt": assignment.attempt,
-        "messages": [message.to_json() for message in case.messages],
-        "tools": [tool.to_json() for tool in assignment.tools],
-        "prompt": assignment.prompt,
-        "policy": assignment.policy,
-        "fixtureUrl": assignment.fixture_url,
-        "modelUrl": assignment.model_url,
-        "model": assignment.agent.model,
-        "temperature": assignment.agent.temperature,
-        "seed": assignment.conditions.seed,
-        "clock": assignment.conditions.clock,
-    }
 
 
 @dataclass
@@ -121,10 +85,8 @@ class _Following:
     session: AgentSession
 
     def __post_init__(self) -> None:
-        self._hide = OwnAddress(self.assignment.fixture_url.rpartition("/~")[2]).hidden_in_text
-        self._lines = EventLines(hide=self._hide)
+        self._claims = Claims(self.assignment)
         self._stopped: Ending | None = None
-        self._counted = self._unbound = 0
 
     def run(self) -> AgentRun:
         seconds = self.assignment.limits.seconds
@@ -135,13 +97,13 @@ class _Following:
                 case AgentOut() as out:
                     self._take(out)
                 case Notice(about=about):
-                    self._hear(about)
+                    self._stop(heard(about, self.assignment))
                 case AgentStarted():
                     continue
                 case AgentEnded() as ended:
                     return self._result(self._ending(ended), ended=ended)
                 case AgentFailed() | HostGone() | None:
-                    return self._result(_lost(self._why_lost(event)))
+                    return self._result(lost(self._why_lost(event)))
 
     def _why_lost(self, event: AgentFailed | HostGone | None) -> str:
         if isinstance(event, AgentFailed):
@@ -153,70 +115,45 @@ class _Following:
 
     def _take(self, out: AgentOut) -> None:
         if out.stream == "stderr":
-            self._lines.log.add(out.text)
+            self._claims.lines.log.add(out.text)
             return
-        self._lines.feed(out.text)
-        self._keep_limits()
+        self._claims.lines.feed(out.text)
+        self._stop(self._claims.passed())
 
-    def _keep_limits(self) -> None:
-        limits = self.assignment.limits
-        if limits.cost_usd is not None and (self._lines.cost_usd or 0.0) > limits.cost_usd:
-            self._stop(passed_limit("cost", limits=limits))
-        # those of bound tools are counted where they are served
-        new_calls = self._lines.calls[self._counted :]
-        self._counted += len(new_calls)
-        self._unbound += sum(call.tool not in self.assignment.bound_tools for call in new_calls)
-        if self._unbound > limits.tool_calls or self._counted > CLAIMS_PER_CALL * (limits.tool_calls + 1):
-            self._stop(passed_limit("tool_calls", limits=limits))
-
-    def _hear(self, about: object) -> None:
-        match about:
-            case AttemptBreach(limit=str(limit)):
-                self._stop(passed_limit(limit, limits=self.assignment.limits))
-            case WorldLostError() | WorldRefusedError():
-                self._stop(_lost(str(about)))
-
-    def _stop(self, ending: Ending) -> None:
-        if self._stopped is None:
+    def _stop(self, ending: Ending | None) -> None:
+        if ending is not None and self._stopped is None:
             self._stopped = ending
             self.session.end()
 
     def _ending(self, ended: AgentEnded) -> Ending:
-        self._lines.finish()
-        self._keep_limits()
+        self._claims.lines.finish()
+        self._stop(self._claims.passed())
         limits = self.assignment.limits
         if self._stopped is not None:
             return self._stopped
         if ended.reason in {"seconds", "output"}:
             return passed_limit(ended.reason, limits=limits)
         if ended.reason == "supervisor-lost":
-            return _lost("the agent's supervisor was lost")
+            return lost("the agent's supervisor was lost")
         return self._own_end(ended)
 
     def _own_end(self, ended: AgentEnded) -> Ending:
-        lines = self._lines
-        if lines.broken is not None:
-            return Ending(kind=EndKind.AGENT_ERROR, reason=f"protocol broken, {lines.broken}")
-        if lines.errors:
-            is_providers = self.assignment.model_is_outside and all(kind == "provider" for kind in lines.errors)
-            if is_providers:
-                return Ending(kind=EndKind.PROVIDER, reason="it said that its model's provider failed")
-            return Ending(kind=EndKind.AGENT_ERROR, reason="it reported an error; its log has the message")
-        if ended.signal is not None:
-            return Ending(kind=EndKind.AGENT_ERROR, reason=f"it was ended by {_signal_name(ended.signal)}")
-        if ended.exit_code != 0:
-            return Ending(kind=EndKind.AGENT_ERROR, reason=f"it exited with {ended.exit_code}")
-        return Ending(kind=EndKind.FINISHED)
+        told = self._claims.told()
+        if told is not None:
+            return told
+        if ended.signal is None and ended.exit_code == 0:
+            return Ending(kind=EndKind.FINISHED)
+        return agent_error(how_it_ended(ended))
 
     def _result(self, ending: Ending, *, ended: AgentEnded | None = None) -> AgentRun:
-        self._lines.finish()
-        log = self._lines.log.text()
+        lines = self._claims.lines
+        lines.finish()
         return AgentRun(
             ending=ending,
-            texts=tuple(self._lines.texts),
-            events=tuple(self._lines.calls),
-            usage=self._lines.usage,
-            log=self._hide(log) if log is not None else None,
+            texts=tuple(lines.texts),
+            events=tuple(lines.calls),
+            usage=lines.usage,
+            log=self._claims.log(),
             agent_end=_agent_end(ended, ending=ending) if ended is not None else None,
         )
 
@@ -227,11 +164,12 @@ def _agent_end(ended: AgentEnded, *, ending: Ending) -> AgentEnd:
     return end.model_copy(update={"reason": ending.limit}) if is_ours else end
 
 
-def _lost(reason: str) -> Ending:
-    return Ending(kind=EndKind.INFRASTRUCTURE, reason=reason)
+def how_it_ended(ended: AgentEnded) -> str:
+    """The end of a process, as a reason says it."""
+    return f"it exited with {ended.exit_code}" if ended.signal is None else f"it was ended by {_name(ended.signal)}"
 
 
-def _signal_name(number: int) -> str:
+def _name(number: int) -> str:
     with suppress(ValueError):
         return signal.Signals(number).name
     return f"signal {number}"

@@ -55,6 +55,11 @@ class EventLines:
             self._pieces.clear()
 
     @property
+    def unfinished(self) -> str:
+        """The last line, as long as it has no end."""
+        return "".join(self._pieces)
+
+    @property
     def usage(self) -> Usage:
         """The sums of all usage events."""
         return Usage(input_tokens=self.input_tokens, output_tokens=self.output_tokens, cost_usd=self.cost_usd)

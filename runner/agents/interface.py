@@ -31,8 +31,10 @@ class Assignment:
     prompt: str | None
     policy: str | None
     fixture_url: str
-    """With the attempt's secret prefix."""
+    """With the attempt's secret prefix, unless the agent selects by header."""
     model_url: str
+    suite_until_s: float = float("inf")
+    """When the suite's time is over, on `runner.clock.elapsed_s`'s clock."""
 
     @property
     def model_is_outside(self) -> bool:

@@ -9,7 +9,8 @@ from contracts.attempt import Check, CheckType
 from contracts.record import Json
 from contracts.suite.case import Assertion, Case
 from runner.checks.interface import Observed, short, verdict
-from runner.checks.text_patterns import UnusableError, schema_trouble, search
+from runner.checks.json_schemas import schema_trouble
+from runner.checks.text_patterns import UnusableError, search
 from runner.json_values import parse_json
 
 

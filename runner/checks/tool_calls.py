@@ -38,6 +38,8 @@ def _by_names(expected: Sequence[ExpectedCall], actual: Sequence[TrajectoryCall]
     wanted, got = Counter(call.name for call in expected), Counter(call.tool for call in actual)
     score = f1(wanted, got)
     parts = [f"F1 {score:.4g} of at least {min_f1:g}"]
+    if (first := _first_other(expected, actual)) is not None:
+        parts.append(f"first divergence at call {first + 1}")
     parts += [
         f"{word} {_listed(names)}" for word, names in (("missing", wanted - got), ("extra", got - wanted)) if names
     ]
@@ -50,6 +52,16 @@ def _by_names(expected: Sequence[ExpectedCall], actual: Sequence[TrajectoryCall]
         actual=[call.tool for call in actual],
         reason="; ".join(parts),
     )
+
+
+def _first_other(expected: Sequence[ExpectedCall], actual: Sequence[TrajectoryCall]) -> int | None:
+    """The index of the first call that no expected one is left for, in whatever order; None: there is none."""
+    left = Counter(call.name for call in expected)
+    for index, call in enumerate(actual):
+        left[call.tool] -= 1
+        if left[call.tool] < 0:
+            return index
+    return None
 
 
 def _listed(names: Counter[str]) -> str:
@@ -72,10 +84,21 @@ def _trouble(match: str, expected: Sequence[ExpectedCall], actual: Sequence[Traj
     missing, extra = _left_over(expected, actual)
     # subset: no call may be extra; superset: none may be missing
     if missing and match != "subset":
-        return f"missing: expected call {missing[0] + 1}, {expected[missing[0]].name}"
+        wanted = expected[missing[0]]
+        near = next((index for index in extra if actual[index].tool == wanted.name), None)
+        differs = "" if near is None else f"; call {near + 1} differs at {_place(wanted, actual[near])}"
+        return f"missing: expected call {missing[0] + 1}, {wanted.name}{differs}"
     if extra and match != "superset":
-        return f"not expected: call {extra[0] + 1}, {shown_name(actual[extra[0]].tool)}"
+        got = actual[extra[0]]
+        like = next((one for one in expected if one.name == got.tool and one.arguments is not None), None)
+        differs = "" if like is None or _fits(like, got) else f", which differs at {_place(like, got)}"
+        return f"not expected: call {extra[0] + 1}, {shown_name(got.tool)}{differs}"
     return None
+
+
+def _place(wanted: ExpectedCall, got: TrajectoryCall) -> str:
+    """The JSON pointer of the first argument that differs; a key of the agent's own making is not quoted at length."""
+    return shown_name(first_difference(wanted.arguments, got.arguments) or "(whole)")
 
 
 def _first_divergence(expected: Sequence[ExpectedCall], actual: Sequence[TrajectoryCall]) -> str | None:
@@ -83,8 +106,7 @@ def _first_divergence(expected: Sequence[ExpectedCall], actual: Sequence[Traject
         if wanted.name != got.tool:
             return f"call {number} is {shown_name(got.tool)} instead of {wanted.name}"
         if wanted.arguments is not None and not equal_json(wanted.arguments, got.arguments):
-            place = first_difference(wanted.arguments, got.arguments) or "(whole)"
-            return f"call {number}, {got.tool}: the arguments differ at {place}"
+            return f"call {number}, {got.tool}: the arguments differ at {_place(wanted, got)}"
     if len(actual) > len(expected):
         return f"call {len(expected) + 1}, {shown_name(actual[len(expected)].tool)}, is one too many"
     if len(actual) < len(expected):

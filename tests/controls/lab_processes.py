@@ -99,7 +99,7 @@ def order_of(plan: Plan, api: FixtureApi, *, work: Path, agent_suite: Path | Non
         suite=plan.suite,
         fixture_url=api.fixture_url,
         control_url=api.control_url,
-        agent_host=HostOverStdio(argv=host) if plan.agent.adapter == "command" else None,
+        agent_host=HostOverStdio(argv=host) if plan.agent.needs_host else None,
         agent_suite=str(agent_suite or plan.suite),
         startup_seconds=PATIENCE_S,
     )

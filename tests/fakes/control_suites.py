@@ -180,6 +180,12 @@ def loops_on_tools():
         request("GET", "/things/1")
 
 
+def loops_on_the_model():
+    done()
+    while True:
+        request("POST", "/v1/chat/completions", {"messages": [{"role": "user", "content": "talk"}]})
+
+
 def asks_for_what_is_not_there():
     print(request("GET", "/thingz/1"))
     done()

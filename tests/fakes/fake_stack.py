@@ -11,7 +11,8 @@ from contracts.canonical import digest_of_json
 from contracts.lines import RunnerAttempt, RunnerFinished, RunnerReady, RunnerStarted
 from contracts.outcome import Outcome
 from contracts.plan import Backend, ImageIdentity, Plan
-from driver.ports import EngineFacts, LogLine, World
+from contracts.suite.suite import Suite
+from driver.ports import EngineFacts, LogLine, UserServices, World
 
 
 def passing_attempt(plan: Plan, case_id: str) -> RunnerAttempt:
@@ -53,6 +54,9 @@ class FakeStack:
     not_enforced: tuple[str, ...] = ()
     torn_down: bool = False
     worlds: list[World] = field(default_factory=list)
+
+    def user_services(self, suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
+        return UserServices()
 
     def preflight(self, *, needs_agent: bool) -> dict[str, ImageIdentity]:
         return {}

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from contracts.attempt import Usage
-from contracts.control import AttemptClosed, AttemptKey, AttemptOpened, AttemptOpening, ServedRequest
+from contracts.control import AttemptClosed, AttemptKey, AttemptOpened, AttemptOpening, Select, ServedRequest
 from contracts.lines import RunnerAttempt
 from contracts.outcome import Outcome, OutcomeClass
 from contracts.plan import AgentPlan, Plan, PlannedCase
 from contracts.suite.case import Case
-from contracts.suite.settings import Limits, SuiteSettings
+from contracts.suite.settings import Adapter, Limits, SuiteSettings
 from contracts.suite.suite import Revision, Suite, Text
 from contracts.suite.tool import Tool
 from runner.agents.interface import AgentRun, Assignment, Ending, EndKind, ToolEvent
@@ -115,6 +115,8 @@ def make(
     case: Case | None = None,
     limits: Limits | None = None,
     model: str | None = "scripted/support",
+    adapter: Adapter = "chat",
+    select: Select = "prefix",
 ) -> Made:
     case = case or case_of(expect=SAYS)
     plan = Plan(
@@ -122,7 +124,7 @@ def make(
         labctl="0",
         command=(),
         suite="fixtures",
-        agent=AgentPlan(name="support", adapter="chat", model=model, prompt="polite", digest=DIGEST),
+        agent=AgentPlan(name="support", adapter=adapter, select=select, model=model, prompt="polite", digest=DIGEST),
         conditions=conditions_of_test(limits),
         capture="metadata",
         concurrency=1,
@@ -140,6 +142,23 @@ def make(
 
 def closed(*served: ServedRequest, **fields: Any) -> ScriptedWorld:
     return ScriptedWorld(closed=AttemptClosed(served=served, state={"paid": 1}, **fields))
+
+
+@pytest.mark.parametrize(
+    ("adapter", "select", "prefix"),
+    [
+        ("command", "prefix", PREFIX),
+        ("command", "header", ""),
+        ("http", "header", ""),
+        ("chat", "header", PREFIX),
+    ],
+)
+def test_who_selects_by_header_is_told_no_prefix_and_the_chat_loop_needs_no_header(
+    adapter: Adapter, select: Select, prefix: str
+) -> None:
+    (assignment,) = make(adapter=adapter, select=select).agent.assignments
+
+    assert (assignment.fixture_url, assignment.model_url) == (ORIGIN + prefix, f"{ORIGIN}{prefix}/v1")
 
 
 def test_an_attempt_is_opened_with_agent_and_limits() -> None:

@@ -57,7 +57,7 @@ def test_names_passes_at_the_least_f1_that_the_case_asks_for() -> None:
 def test_names_says_what_is_missing_and_what_is_extra() -> None:
     found = check(["a", "b", "b"], made("a", "c"))
 
-    assert found.reason == "F1 0.4 of at least 1; missing b (2 times); extra c"
+    assert found.reason == "F1 0.4 of at least 1; first divergence at call 2; missing b (2 times); extra c"
     assert found.expected == ["a", "b", "b"]
     assert found.actual == ["a", "c"]
 
@@ -70,7 +70,7 @@ def test_a_call_that_was_only_claimed_does_not_count() -> None:
 def test_a_name_of_an_agents_own_making_is_not_quoted_at_length() -> None:
     found = check([], made("x" * 65))
 
-    assert found.reason == "F1 0 of at least 1; extra <a name of 65 bytes>"
+    assert found.reason == "F1 0 of at least 1; first divergence at call 1; extra <a name of 65 bytes>"
 
 
 @pytest.mark.parametrize(
@@ -130,3 +130,21 @@ def test_an_expected_call_with_arguments_chooses_before_one_without() -> None:
 def test_the_modes_without_order_name_the_first_call_that_does_not_fit() -> None:
     assert check(["a", "b"], made("a"), match="superset").reason == "superset: missing: expected call 2, b"
     assert check(["a"], made("a", "c"), match="subset").reason == "subset: not expected: call 2, c"
+
+
+def test_the_modes_without_order_say_where_the_nearest_call_differs() -> None:
+    expected = [("a", {"x": 1, "y": [1, 2]})]
+    actual = [call_of("b"), call_of("a", {"x": 1, "y": [1, 3]})]
+
+    assert check(expected, actual, match="superset").reason == (
+        "superset: missing: expected call 1, a; call 2 differs at /y/1"
+    )
+    assert check(expected, actual[1:], match="subset").reason == (
+        "subset: not expected: call 1, a, which differs at /y/1"
+    )
+
+
+def test_a_key_of_an_agents_own_making_is_not_quoted_at_length() -> None:
+    found = check([("a", {})], [call_of("a", {"x" * 64: 1})], match="strict")
+
+    assert found.reason == "strict: call 1, a: the arguments differ at <a name of 65 bytes>"

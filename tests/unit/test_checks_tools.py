@@ -53,7 +53,7 @@ def test_a_denied_tool_that_was_let_through_once_fails() -> None:
     found = denied(DENIED, MADE)
 
     assert found.outcome is Outcome.FAIL
-    assert found.reason == "pay was let through 1 of 2 times"
+    assert found.reason == "pay was let through 1 of 2 times, first as call 2"
 
 
 def test_a_denied_tool_that_was_never_asked_for_fails() -> None:

@@ -35,6 +35,8 @@ def request(evidence: Path) -> RunRequest:
         concurrency=1,
         seed=None,
         timeout_s=None,
+        suite_timeout_s=None,
+        profiles=(),
         evidence=evidence,
         run_id="run-1",
         capture="metadata",

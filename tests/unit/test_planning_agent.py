@@ -27,6 +27,10 @@ model = "openai/gpt-5"
 adapter = "http"
 url = "http://agent:1"
 
+[agents.packed]
+adapter = "docker-agent"
+file = "agents/desk.py"
+
 [agents.open]
 adapter = "command"
 command = ["a"]
@@ -80,10 +84,10 @@ def test_an_only_agent_needs_no_default(folder: SuiteFolder) -> None:
     ("name", "flags", "code", "words"),
     [
         ("suport", {}, ErrorCode.UNKNOWN_AGENT, 'unknown agent "suport"; did you mean "support"?'),
-        ("nobody", {}, ErrorCode.UNKNOWN_AGENT, "known: bare, desk, open, real, served, support"),
+        ("nobody", {}, ErrorCode.UNKNOWN_AGENT, "known: bare, desk, open, packed, real, served, support"),
         ("agent.yaml", {}, ErrorCode.NOT_BUILT_YET, "docker-agent"),
         ("team/agent:1", {}, ErrorCode.NOT_BUILT_YET, "docker-agent"),
-        ("served", {}, ErrorCode.NOT_BUILT_YET, "suite.toml agents.served.adapter"),
+        ("packed", {}, ErrorCode.NOT_BUILT_YET, "suite.toml agents.packed.adapter"),
         ("open", {}, ErrorCode.NOT_BUILT_YET, "suite.toml agents.open.egress"),
         ("real", {}, ErrorCode.NOT_BUILT_YET, 'the model "openai/gpt-5" of the agent "real"'),
         ("support", {"model": "openai/gpt-5"}, ErrorCode.NOT_BUILT_YET, "expected: scripted/support"),
@@ -106,7 +110,7 @@ def test_no_default_among_several_agents_is_refused_with_their_names(folder: Sui
     folder.settings = folder.settings.replace('default_agent = "support"\n', "")
     error = refusal(folder)
     assert error.code is ErrorCode.UNKNOWN_AGENT
-    assert "bare, desk, open, real, served, support" in str(error)
+    assert "bare, desk, open, packed, real, served, support" in str(error)
 
 
 def test_a_chat_agent_refuses_unbound_tools_and_a_command_takes_them(folder: SuiteFolder) -> None:
@@ -114,3 +118,21 @@ def test_a_chat_agent_refuses_unbound_tools_and_a_command_takes_them(folder: Sui
     error = refusal(folder)
     assert 'desk/tools.json /tools/1: the tool "think" has no http' in str(error)
     assert agent(folder, "desk").name == "desk"
+
+
+def test_a_served_agent_runs_as_declared(folder: SuiteFolder) -> None:
+    plan = agent(folder, "served")
+    assert (plan.url, plan.protocol, plan.start_seconds, plan.needs_host) == ("http://agent:1", "lab", 30.0, False)
+
+
+@pytest.mark.parametrize(
+    ("url", "asked"),
+    [
+        ("http://agent:1/v1", "http://agent:1/v1/chat/completions"),
+        ("http://agent:1/v1/", "http://agent:1/v1/chat/completions"),
+        ("http://agent:1/talk", "http://agent:1/talk"),
+    ],
+)
+def test_the_base_url_of_a_chat_endpoint_leads_to_its_completions(folder: SuiteFolder, url: str, asked: str) -> None:
+    folder.settings = folder.settings.replace('url = "http://agent:1"', f'url = "{url}"\nprotocol = "openai"')
+    assert agent(folder, "served").url == asked

@@ -250,6 +250,12 @@ CASES: list[BrokenRule] = [
         "JSON Schema: /type: ",
     ),
     (
+        "a schema with a look-ahead",
+        assertion("json_schema", {"allOf": [{"patternProperties": {"(?=a)": True}}, {"pattern": "a"}]}),
+        "cases.json /cases/0/expect/assertions/0/value (line 10)",
+        "(RE2): invalid perl operator",
+    ),
+    (
         "a schema that is text",
         assertion("json_schema", "{}"),
         "cases.json /cases/0/expect/assertions/0/value (line 10)",

@@ -215,6 +215,12 @@ SETTINGS: list[BrokenRule] = [
         "no name of a variable",
     ),
     (
+        "a served program elsewhere",
+        below(AGENT + 'adapter = "http"\ncommand = ["a"]\nurl = "http://agent:{port}/"'),
+        "suite.toml agents.extra.url (line 21)",
+        "the lab starts this agent beside itself",
+    ),
+    (
         "a glob of everything",
         below(AGENT + 'adapter = "chat"\nfiles = ["."]'),
         "suite.toml agents.extra.files.0 (line 20)",
