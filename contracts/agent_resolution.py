@@ -90,7 +90,7 @@ def _refuse_unbuilt(suite: Suite, name: str) -> None:
             found=[Found(f'adapter = "{agent.adapter}"', file, f"agents.{name}.adapter")],
             expected="chat or command",
         )
-    asked = {"egress": agent.egress, "model_url": agent.model_url, "auth": agent.auth, "image": agent.image}
+    asked = {"model_url": agent.model_url, "auth": agent.auth}
     unbuilt = [key for key, value in asked.items() if value]
     if unbuilt:
         raise LabError(

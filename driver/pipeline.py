@@ -52,7 +52,8 @@ def run_suite(
 
     """
     draft = draft_run(request, backend=stack.backend, host_env=host_env)
-    plan = with_images(draft.plan, stack.preflight(needs_agent=draft.plan.agent.adapter != "chat"))
+    needs_agent = draft.plan.agent.adapter != "chat"
+    plan = with_images(draft.plan, stack.preflight(needs_agent=needs_agent, bases=draft.bases.references))
     if caveat := not_promised(plan):
         warn(caveat)
     redactor = Redactor(draft.env.secrets)
@@ -63,7 +64,13 @@ def run_suite(
         run = RunDirectory.create(request.evidence, run_id=plan.run_id)
         with leave_unsealed(run, planned=len(plan.cases)) as reached:
             _write_inputs(run, plan, stage, redactor=redactor)
-            world = World(plan=plan, suite=stage.suite, agent_suite=stage.agent_suite, agent_env=draft.env.values)
+            world = World(
+                plan=plan,
+                suite=stage.suite,
+                agent_suite=stage.agent_suite,
+                agent_env=draft.env.values,
+                own_containers=draft.own_containers,
+            )
             with stack.running(world, log=RunLog(run, redactor).line) as lines:
                 records = read_runner(lines)
                 await_ready(records)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.lines import RunnerAttempt
-from contracts.order import RunnerOrder
+from contracts.order import HostPerAttempt, RunnerOrder
+from contracts.record import Record
 from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
 from runner import clock
@@ -21,6 +22,8 @@ from runner.schedule import Schedule, plan_tasks
 from runner.world import World
 
 if TYPE_CHECKING:
+    from runner.agents.command import Hosting
+    from runner.containers import Containers
     from runner.hosting import AgentHost
 
 SUITE_MARK = "{suite}"
@@ -35,6 +38,7 @@ class Execution:
     suite: Suite
     world: World
     host: AgentHost | None = None
+    containers: Containers | None = None
     agent: Agent | None = field(default=None, init=False)
 
     @classmethod
@@ -46,11 +50,34 @@ class Execution:
         gc.enable()
         return cls(order=order, suite=suite, world=World(order.control_url, connections=order.plan.concurrency))
 
-    def reach(self) -> None:
-        """Wait for the fixture API and, where one is needed, for agent_host; raises LabError when they do not come."""
+    def reach(self, *, tell: Callable[[Record], None] | None = None) -> None:
+        """Wait for the fixture API and, where one is needed, for agent_host; raises LabError when they do not come.
+
+        `tell` reaches the driver, which starts containers of attempts.
+        """
+        if isinstance(self.order.agent_host, HostPerAttempt):
+            from runner.containers import Containers  # noqa: PLC0415 - a run imports what it uses
+
+            if tell is None:
+                raise AssertionError("containers need a driver")
+            seconds = self.order.startup_seconds
+            self.containers = Containers(tell=tell, port=self.order.agent_host.port, seconds=seconds)
         until = clock.elapsed_s() + self.order.startup_seconds
         self.world.await_health(seconds=self.order.startup_seconds)
-        self.agent = self._make_agent(seconds=max(until - clock.elapsed_s(), 1.0))
+        self.agent = self._contained(self._make_agent(seconds=max(until - clock.elapsed_s(), 1.0)))
+
+    def _contained(self, agent: Agent) -> Agent:
+        if self.containers is None:
+            return agent
+        from runner.agents.contained import ContainedAgent  # noqa: PLC0415 - as above
+
+        plan, env = self.order.plan, self.order.agent_env
+        return ContainedAgent(agent, containers=self.containers, plan=plan, agent_env=env)
+
+    def hear(self, line: bytes) -> None:
+        """Take what the driver says while attempts are under way."""
+        if self.containers is not None:
+            self.containers.hear(line)
 
     def _make_agent(self, *, seconds: float) -> Agent:
         agent = self.order.plan.agent
@@ -71,11 +98,16 @@ class Execution:
         from runner.agents.command import CommandAgent  # noqa: PLC0415 - a run imports the adapter that it uses
         from runner.hosting import missing_host, reach_host  # noqa: PLC0415
 
-        if self.order.agent_host is None:
+        where = self.order.agent_host
+        if where is None:
             raise missing_host("the agent is a command, and no agent_host is named", cause="the order has none")
-        self.host = reach_host(self.order.agent_host, seconds=seconds)
+        hosting: Hosting | None = self.containers
+        if not isinstance(where, HostPerAttempt):
+            hosting = self.host = reach_host(where, seconds=seconds)
+        if hosting is None:
+            raise AssertionError("reach makes the containers first")
         argv = tuple(word.replace(SUITE_MARK, self.order.agent_suite) for word in command)
-        return CommandAgent(self.host, watch=self.world, argv=argv, agent_env=self.order.agent_env)
+        return CommandAgent(hosting, watch=self.world, argv=argv, agent_env=self.order.agent_env)
 
     def run(self, *, started: Callable[[Task], None], emit: Callable[[RunnerAttempt], None]) -> int:
         """Make every attempt of the plan; `started` and `emit` are called from many threads. Returns how many."""
@@ -92,15 +124,18 @@ class Execution:
         )
         retries = plan.conditions.limits.infrastructure_retries
         schedule = Schedule(maker, emit=emit, lost=self._lost, abandon=self.end, retries=retries)
-        return schedule.run(plan_tasks(plan, self.suite), concurrency=plan.concurrency)
+        tasks = plan_tasks(plan, self.suite)
+        groups = tasks if self.containers is None else self.containers.ahead(tasks)
+        return schedule.run(groups, concurrency=plan.concurrency)
 
     def _lost(self) -> str | None:
         return self.world.lost or (self.host.lost if self.host is not None else None)
 
     def end(self) -> None:
         """End every agent now; attempts under way are lost."""
-        if self.host is not None:
-            self.host.close()
+        for reached in (self.host, self.containers):
+            if reached is not None:
+                reached.close()
 
     def close(self) -> None:
         """Leave everything that was reached."""

@@ -14,6 +14,7 @@ from contracts import evidence
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.lines import RunnerAttempt
 from contracts.order import HostOverTcp, RunnerOrder
+from contracts.own_containers import no_container, own_container_needs
 from contracts.plan import Plan
 from contracts.planning import conditions_of, planned_cases, resolve_agent, select_cases
 from contracts.suite.loading import load_suite
@@ -106,6 +107,10 @@ def _run(options: argparse.Namespace, argv: list[str]) -> int:
 
 def _plan(suite: Suite, *, command: tuple[str, ...]) -> Plan:
     agent = resolve_agent(suite, name=None, model=None, prompt=None)
+    cases = select_cases(suite)
+    if needs := own_container_needs(cases):
+        why, next_step = "only labctl starts one", f"labctl run {suite.root}"
+        raise no_container(needs, code=ErrorCode.ISOLATION_MISSING, why=why, next_step=next_step)
     return Plan(
         run_id=new_run_id(clock.now(), random_bytes(RANDOM_BYTES)),
         labctl=VERSION,
@@ -116,7 +121,7 @@ def _plan(suite: Suite, *, command: tuple[str, ...]) -> Plan:
         capture="metadata",
         concurrency=len(os.sched_getaffinity(0)),
         planned_at=clock.now_at(),
-        cases=planned_cases(suite, select_cases(suite)),
+        cases=planned_cases(suite, cases),
     )
 
 

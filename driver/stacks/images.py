@@ -88,6 +88,25 @@ def checked_images(services: tuple[str, ...]) -> dict[str, ImageIdentity]:
     return {service: _identity(named[VARIABLES[service]], image) for service, image in present.items()}
 
 
+def found_images(references: Mapping[str, str]) -> dict[str, ImageIdentity]:
+    """The images of a user, by the keys that the references have.
+
+    Raises:
+        LabError: IMAGE_MISSING with every one that is not on this machine: nothing is pulled during a run.
+
+    """
+    inspected = _inspect_all(references) if references else {}
+    missing = [key for key, image in inspected.items() if image is None]
+    if missing:
+        raise LabError(
+            ErrorCode.IMAGE_MISSING,
+            f"not on this machine: {', '.join(references[key] for key in missing)}",
+            found=[Found("containers of attempts are made from it", place=references[key]) for key in missing],
+            next_step=f"docker pull {references[missing[0]]}",
+        )
+    return {key: _identity(references[key], image) for key, image in inspected.items() if image is not None}
+
+
 def known_images() -> tuple[str, ...]:
     """The services that have an image named in .env; raises LabError IMAGE_MISSING when there is none."""
     named = read_env_file(ENV_FILE)

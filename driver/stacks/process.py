@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from contracts.errors import ErrorCode, LabError
 from contracts.order import HostOverStdio, RunnerOrder
 from contracts.plan import Backend, ImageIdentity
 from driver.checkout import AGENT_HOST
-from driver.ports import EngineFacts, LogLine, World
+from driver.ports import EngineFacts, KeptContainer, LogLine, World
 from driver.scratch import scratch_folder
 from driver.stacks.children import Child
 from driver.stacks.standby import Standby
@@ -25,12 +25,13 @@ class ProcessStack:
     """Fixture API, runner and the runner's agent host as plain processes on loopback ports."""
 
     backend: Backend = "process"
-    not_enforced: tuple[str, ...] = ("memory_mb", "pids")
+    kept: Sequence[KeptContainer] = ()
+    not_enforced: tuple[str, ...] = ("memory_mb", "pids", "cpus")
 
     def __init__(self, standby: Standby) -> None:
         self._standby = standby
 
-    def preflight(self, *, needs_agent: bool) -> dict[str, ImageIdentity]:  # noqa: ARG002 - the port's signature
+    def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:  # noqa: ARG002 - the port's signature
         """Nothing to check: the interpreter that runs this runs everything; no images."""
         return {}
 

@@ -72,7 +72,7 @@ def start_order(
     return HostStart(
         id=session_id,
         argv=argv,
-        env={**agent_env, **_lab_env(assignment)},
+        env=agent_environment(assignment, agent_env),
         stdin=json.dumps(_task(assignment), ensure_ascii=False) + "\n",
         seconds=assignment.limits.seconds or None,
         output_bytes=assignment.limits.output_bytes,
@@ -80,9 +80,11 @@ def start_order(
     )
 
 
-def _lab_env(assignment: Assignment) -> dict[str, str]:
+def agent_environment(assignment: Assignment, agent_env: Mapping[str, str]) -> dict[str, str]:
+    """All variables of an attempt but PATH, HOME and TMPDIR."""
     conditions = assignment.conditions
     return {
+        **agent_env,
         "FIXTURE_URL": assignment.fixture_url,
         "MODEL_URL": assignment.model_url,
         "LAB_CASE_ID": assignment.case.id,

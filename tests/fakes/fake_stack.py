@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -11,7 +11,7 @@ from contracts.canonical import digest_of_json
 from contracts.lines import RunnerAttempt, RunnerFinished, RunnerReady, RunnerStarted
 from contracts.outcome import Outcome
 from contracts.plan import Backend, ImageIdentity, Plan
-from driver.ports import EngineFacts, LogLine, World
+from driver.ports import EngineFacts, KeptContainer, LogLine, World
 
 
 def passing_attempt(plan: Plan, case_id: str) -> RunnerAttempt:
@@ -51,10 +51,11 @@ class FakeStack:
     says: Callable[[Plan], Iterable[str]] = all_pass
     backend: Backend = "process"
     not_enforced: tuple[str, ...] = ()
+    kept: Sequence[KeptContainer] = ()
     torn_down: bool = False
     worlds: list[World] = field(default_factory=list)
 
-    def preflight(self, *, needs_agent: bool) -> dict[str, ImageIdentity]:
+    def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:
         return {}
 
     def facts(self) -> EngineFacts:
