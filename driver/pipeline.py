@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,7 +72,7 @@ def run_suite(
                 agent_env=draft.env.values,
                 own_containers=draft.own_containers,
             )
-            with stack.running(world, log=RunLog(run, redactor).line) as lines:
+            with _telling_what_is_kept(stack, warn), stack.running(world, log=RunLog(run, redactor).line) as lines:
                 records = read_runner(lines)
                 await_ready(records)
                 reached.attempts_began = True
@@ -79,6 +80,18 @@ def run_suite(
                 collector.take(records)
             grading = conclusion.result().write(run, plan, stack=stack, redactor=redactor)
     return RunOutcome(path=run.path, grading=grading, exit_code=grading.exit_code)
+
+
+@contextmanager
+def _telling_what_is_kept(stack: Stack, warn: Callable[[str], None]) -> Iterator[None]:
+    """After an interrupt too: what runs on must be known to somebody."""
+    try:
+        yield
+    finally:
+        for kept in stack.kept:
+            warn(f"{kept.attempt} is kept running: {kept.command}")
+        if stack.kept:
+            warn("labctl clean --kept removes what is kept")
 
 
 def _write_inputs(run: RunDirectory, plan: Plan, stage: Staged, *, redactor: Redactor) -> None:

@@ -23,7 +23,7 @@ from contracts.containers import (
 )
 from driver.base_images import OWN
 from driver.ports import OwnContainers, World
-from driver.stacks.container_argv import AttemptContainer, root_setup_argv
+from driver.stacks.container_argv import AttemptContainer, root_setup_argv, root_setup_order
 from driver.stacks.container_calls import call
 
 ATTEMPT_LABEL = "labctl.attempt"
@@ -137,8 +137,8 @@ class AttemptContainers:
 
     def _set_up(self, wanted: RootSetupWanted) -> None:
         name = self.place.name(wanted.alias)
-        argv = root_setup_argv(self.place.own.runtime, name, script=wanted.script, env=wanted.env)
-        called = call(argv, seconds=wanted.seconds, env=wanted.env)
+        order = root_setup_order(wanted.script, env=wanted.env)
+        called = call(root_setup_argv(self.place.own.runtime, name), seconds=wanted.seconds, given=order)
         self._say(RootSetupEnded(alias=wanted.alias, exit_code=called.exit_code, output=called.output))
 
     def _take_away(self, over: ContainerOver) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,16 +13,14 @@ from pathlib import Path
 from contracts.errors import ErrorCode, LabError
 from driver.base_images import OWN
 from driver.ports import KeptContainer, OwnContainers, World
-from driver.scratch import scratch_folder
+from driver.scratch import kept_folder, remove_kept_folder, scratch_folder
 from driver.stacks.attempt_containers import ATTEMPT_LABEL, AttemptContainers, Place
 from driver.stacks.container_argv import LAB
 from driver.stacks.container_calls import call, must
+from driver.stacks.ownership import KEPT_LABEL
 
 PROJECT_LABEL = "labctl.project"
 """The Compose project that a container belongs to; Compose itself does not know it."""
-KEPT_LABEL = "labctl.kept"
-"""On what --keep-containers leaves: the folder on this machine that goes with it."""
-KEPT_PREFIX = "labctl-kept-"
 GONE_S = 30.0
 """How long the engine may take to remove what ended."""
 _LOOK_S = 0.05
@@ -84,13 +80,14 @@ def attempt_place(  # noqa: PLR0913 - each is another part of a run
     """Within: containers can be asked for. After: all are gone, or those that are kept stand in `kept`."""
     run, tools = _Run(own.runtime, project), f"{project}_tools"
     with ExitStack() as stack:
-        folder = Path(tempfile.mkdtemp(prefix=KEPT_PREFIX)) if own.keep else stack.enter_context(scratch_folder())
+        folder = kept_folder() if own.keep else stack.enter_context(scratch_folder())
         folder.chmod(0o755)  # a container's user must get in
         labels = {**labels, PROJECT_LABEL: project, **({KEPT_LABEL: str(folder)} if own.keep else {})}
         networks: tuple[str, ...] = (tools,)
         if world.plan.conditions.egress:
             networks = (tools, stack.enter_context(_way_out(own.runtime, f"{project}_egress", labels)))
-        volume = stack.enter_context(_lent_python(world, own, f"{project}-python", labels))
+        stack.callback(_drop_folder_of_nothing, folder, own=own, kept=kept)
+        volume = stack.enter_context(_lent_python(world, own, f"{project}-python", labels, kept=kept))
         containers = AttemptContainers(
             Place(
                 world=world,
@@ -109,10 +106,15 @@ def attempt_place(  # noqa: PLR0913 - each is another part of a run
         yield containers
 
 
+def _drop_folder_of_nothing(folder: Path, *, own: OwnContainers, kept: list[KeptContainer]) -> None:
+    if own.keep and not kept:
+        remove_kept_folder(str(folder))
+
+
 def _leave(run: _Run, *, keep: bool, networks: tuple[str, ...], kept: list[KeptContainer]) -> None:
     if keep:
         kept.extend(run.kept(networks))
-    else:
+    if not kept:
         run.remove()
 
 
@@ -134,7 +136,9 @@ def _way_out(runtime: str, name: str, labels: dict[str, str]) -> Iterator[str]:
 
 
 @contextmanager
-def _lent_python(world: World, own: OwnContainers, name: str, labels: dict[str, str]) -> Iterator[Future[str]]:
+def _lent_python(
+    world: World, own: OwnContainers, name: str, labels: dict[str, str], *, kept: list[KeptContainer]
+) -> Iterator[Future[str]]:
     """The volume for images that are not the lab's own, filled from that one while the stack comes up."""
     if set(own.image_of_case.values()) <= {OWN}:
         nothing: Future[str] = Future()
@@ -146,7 +150,7 @@ def _lent_python(world: World, own: OwnContainers, name: str, labels: dict[str, 
             yield filling
         finally:
             filling.exception()  # waits: what is not there yet cannot be removed
-            if not own.keep:
+            if not kept:
                 must([own.runtime, "volume", "rm", "--force", name], what="remove the lent Python")
 
 
@@ -159,8 +163,3 @@ def _fill(runtime: str, volume: str, image: str, labels: dict[str, str]) -> str:
     container = must(made, what="fill the volume of the lent Python").splitlines()[-1]
     must([runtime, "rm", "--force", container], what="remove what filled the volume")
     return volume
-
-
-def is_kept_folder(path: str) -> bool:
-    """True for a folder that a run with --keep-containers made for them."""
-    return Path(path).name.startswith(KEPT_PREFIX) and os.path.dirname(path) == tempfile.gettempdir()  # noqa: PTH120

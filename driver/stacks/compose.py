@@ -24,6 +24,7 @@ from driver.stacks.engine import Project
 from driver.stacks.images import ENV_FILE, VARIABLES, checked_images, found_images, read_env_file
 from driver.stacks.networks import pool_exhausted
 from driver.stacks.ownership import OWNER_LABEL, RUN_LABEL
+from driver.stacks.way_out import write_way_out
 
 FILES = (ROOT / "compose.yaml", ROOT / "driver" / "stacks" / "labctl.compose.yaml")
 RUNNER_END_S = 10.0
@@ -56,10 +57,11 @@ class ComposeStack:
         with ExitStack() as stack:
             env_file = stack.enter_context(scratch_folder()) / "env"
             env_file.write_text(_env_text(world))
+            more = [write_way_out(env_file.parent, world)] if world.plan.conditions.egress else []
             project = Project(
                 name=_project_name(world.plan.run_id),
                 root=ROOT,
-                files=FILES,
+                files=(*FILES, *more),
                 env_file=env_file,
                 profiles=("eval", "agent") if _shares_an_agent(world) else ("eval",),
             )

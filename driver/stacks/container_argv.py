@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from contracts.suite.settings import Limits
 PORT = 7070
 LAB = "/opt/lab"
 """Where the carried Python and agent_host are: in the lab's own image, or lent to another."""
+PYTHON = (f"{LAB}/lib/ld.so", "--library-path", f"{LAB}/lib", f"{LAB}/bin/python3", "-IS")
 AGENT_SUITE, WORKING_DIR, WORK = "/agent-suite", "/working_dir", "/work"
 ROOT_SETUP_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SYS_CHROOT")
 """What package managers use. A process of the agent's user has none of them, and no way to get one."""
@@ -50,8 +52,8 @@ class AttemptContainer:
             *self._rights(),
             *self._limits(),
             *self._mounts(),
-            *("--workdir", WORKING_DIR, "--entrypoint", f"{LAB}/lib/ld.so", self.image),
-            *("--library-path", f"{LAB}/lib", f"{LAB}/bin/python3", "-IS", f"{LAB}/agent_host/__main__.py"),
+            *("--workdir", WORKING_DIR, "--entrypoint", PYTHON[0], self.image),
+            *(*PYTHON[1:], f"{LAB}/agent_host/__main__.py"),
             *("--listen", str(PORT), "--token-sha256", self.token_sha256, "--work", WORK),
             *(("--stay",) if self.keep else ()),
         ]
@@ -77,16 +79,36 @@ class AttemptContainer:
             mounts.append(f"type=volume,source={self.lent_volume},target={LAB},readonly")
         if self.working_dir is not None:
             mounts.append(f"type=bind,source={self.working_dir},target={WORKING_DIR}")
-        empty = [f"{WORK}:exec,mode=1777", "/tmp:mode=1777"]  # noqa: S108 - in the container
+        empty = [f"{WORK}:exec", "/tmp:noexec"]  # noqa: S108 - in the container
         if self.working_dir is None:
-            empty.append(f"{WORKING_DIR}:exec,mode=1777")
+            empty.append(f"{WORKING_DIR}:exec")
+        # where an image has the folder, the mode is that folder's: then only its owner could write
+        uid, _, gid = self.user.partition(":")
         return [
             *(part for mount in mounts for part in ("--mount", mount)),
-            *(part for folder in empty for part in ("--tmpfs", folder)),
+            *(part for folder in empty for part in ("--tmpfs", f"{folder},mode=1777,uid={uid},gid={gid}")),
         ]
 
 
-def root_setup_argv(runtime: str, name: str, *, script: str, env: Mapping[str, str]) -> list[str]:
-    """The command that runs a setup as root in a container; values of `env` come from the command's own environment."""
-    named = [part for key in env for part in ("--env", key)]
-    return [runtime, "exec", "--user", "0:0", "--workdir", WORKING_DIR, *named, name, "sh", "-c", script]
+_ROOT_SETUP = """
+import json, os, sys
+order = json.load(sys.stdin)
+env = {"PATH": os.environ.get("PATH", os.defpath)} | order["env"]
+os.environ["PATH"] = env["PATH"]
+try:
+    os.execvpe("sh", ["sh", "-c", order["script"]], env)
+except FileNotFoundError:
+    print("no sh", flush=True)
+    os._exit(127)
+"""
+
+
+def root_setup_argv(runtime: str, name: str) -> list[str]:
+    """The command that runs a setup as root in a container; `root_setup_order` goes to its standard input."""
+    enter = [runtime, "exec", "--interactive", "--user", "0:0", "--workdir", WORKING_DIR, name]
+    return [*enter, *PYTHON, "-c", _ROOT_SETUP]
+
+
+def root_setup_order(script: str, *, env: Mapping[str, str]) -> bytes:
+    """What that command reads: no value stands in an argv, and the client's own variables are not mixed in."""
+    return json.dumps({"script": script, "env": dict(env)}).encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contracts.errors import ErrorCode, LabError
@@ -37,16 +37,16 @@ def client_env() -> dict[str, str]:
     return child_env(**{name: os.environ[name] for name in CLIENT_ENV if name in os.environ})
 
 
-def call(argv: Sequence[str], *, seconds: float = CALL_S, env: Mapping[str, str] | None = None) -> Called:
-    """Run it to its end, or end it after that time.
+def call(argv: Sequence[str], *, seconds: float = CALL_S, given: bytes = b"") -> Called:
+    """Run it to its end, or end it after that time; `given` is its standard input.
 
     A session of its own: a Ctrl-C of the terminal is the driver's to act on, and must not cut a start in half.
     """
     try:
         done = subprocess.run(
             argv,
-            env={**(env or {}), **client_env()},
-            stdin=subprocess.DEVNULL,
+            env=client_env(),
+            input=given,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             timeout=seconds,

@@ -88,7 +88,7 @@ def end_of_root_setup(ended: RootSetupEnded, setup: Setup) -> SetupEnd:
     trouble = None if ended.exit_code == 0 else f"it exited with {ended.exit_code}"
     if ended.exit_code is None:
         trouble = _too_long(setup)
-    elif ended.exit_code >= _NO_SHELL - 1 and '"sh": executable file not found' in ended.output:
+    elif ended.exit_code == _NO_SHELL and ended.output.strip() == "no sh":
         trouble = f"the image {setup.image} has no `sh` to run it"
     return SetupEnd(trouble=trouble, output=ended.output)
 
