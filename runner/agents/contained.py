@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from contracts.control import AttemptKey
+from contracts.own_address import OwnAddress
 from contracts.plan import Plan
 from contracts.suite.case import Case
 from runner import clock
@@ -14,7 +15,6 @@ from runner.agents.interface import Agent, AgentRun, Assignment, Ending, EndKind
 from runner.agents.setup import Setup, SetupEnd, end_of_root_setup, reason_of, run_setup
 from runner.containers import Container, Containers, NoContainerError
 from runner.texts import cut_text
-from runner.world import HIDDEN
 
 
 class ContainedAgent:
@@ -60,10 +60,11 @@ class ContainedAgent:
 
 
 def _not_set_up(end: SetupEnd, assignment: Assignment) -> AgentRun:
-    token = assignment.fixture_url.rpartition("/~")[2]
-    reason = reason_of(end, assignment.conditions).replace(token, HIDDEN)
-    log = cut_text(end.output).replace(token, HIDDEN) or None
-    return AgentRun(ending=Ending(kind=EndKind.SETUP, reason=reason), log=log, seconds=0.0)
+    hide = OwnAddress(assignment.fixture_url.rpartition("/~")[2]).hidden_in_text
+    reason = hide(reason_of(end, assignment.conditions))
+    return AgentRun(
+        ending=Ending(kind=EndKind.SETUP, reason=reason), log=hide(cut_text(end.output)) or None, seconds=0.0
+    )
 
 
 def image_of(plan: Plan, case: Case) -> str:
