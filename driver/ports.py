@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -26,6 +26,8 @@ class OwnContainers:
     """Case id to a key of plan.images."""
     working_dirs: Mapping[str, str]
     """Case id to the name of its folder in working_dirs/; without the cases that have none."""
+    mounts: Mapping[str, Path] = field(default_factory=dict)
+    """Path in the containers to a folder of this machine that all may read, beside the agent's view of the suite."""
     keep: bool = False
     runtime: str = "docker"
     """The program that starts and ends them."""

@@ -96,18 +96,21 @@ class Execution:
 
     def _command_agent(self, command: tuple[str, ...], *, seconds: float) -> Agent:
         from runner.agents.command import CommandAgent  # noqa: PLC0415 - a run imports the adapter that it uses
-        from runner.hosting import missing_host, reach_host  # noqa: PLC0415
+
+        argv = tuple(word.replace(SUITE_MARK, self.order.agent_suite) for word in command)
+        return CommandAgent(self._hosting(seconds=seconds), watch=self.world, argv=argv, agent_env=self.order.agent_env)
+
+    def _hosting(self, *, seconds: float) -> Hosting:
+        """Where processes of agents run: in the container of each attempt, or all at one host, which is reached now."""
+        from runner.hosting import missing_host, reach_host  # noqa: PLC0415 - chat needs none
 
         where = self.order.agent_host
-        if where is None:
-            raise missing_host("the agent is a command, and no agent_host is named", cause="the order has none")
-        hosting: Hosting | None = self.containers
-        if not isinstance(where, HostPerAttempt):
-            hosting = self.host = reach_host(where, seconds=seconds)
-        if hosting is None:
-            raise AssertionError("reach makes the containers first")
-        argv = tuple(word.replace(SUITE_MARK, self.order.agent_suite) for word in command)
-        return CommandAgent(hosting, watch=self.world, argv=argv, agent_env=self.order.agent_env)
+        if self.containers is not None:
+            return self.containers
+        if where is None or isinstance(where, HostPerAttempt):
+            raise missing_host("the agent is a process, and no agent_host is named", cause="the order has none")
+        self.host = reach_host(where, seconds=seconds)
+        return self.host
 
     def run(self, *, started: Callable[[Task], None], emit: Callable[[RunnerAttempt], None]) -> int:
         """Make every attempt of the plan; `started` and `emit` are called from many threads. Returns how many."""

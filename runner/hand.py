@@ -78,7 +78,7 @@ def refuse_faults(resolve: Callable[[str], object]) -> None:
 
 def _run(options: argparse.Namespace, argv: list[str]) -> int:
     suite = load_suite(Path(options.suite))
-    plan = _plan(suite, command=("python", "-m", "runner", "hand", *argv))
+    plan = plan_by_hand(suite, command=("python", "-m", "runner", "hand", *argv))
     order = RunnerOrder(
         plan=plan,
         suite=options.suite,
@@ -105,7 +105,8 @@ def _run(options: argparse.Namespace, argv: list[str]) -> int:
     return exit_of(grading)
 
 
-def _plan(suite: Suite, *, command: tuple[str, ...]) -> Plan:
+def plan_by_hand(suite: Suite, *, command: tuple[str, ...]) -> Plan:
+    """All cases with the default agent; raises LabError, ISOLATION_MISSING for cases that need a container."""
     agent = resolve_agent(suite, name=None, model=None, prompt=None)
     cases = select_cases(suite)
     if needs := own_container_needs(cases):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -44,8 +44,8 @@ class Place:
     """The volume with the carried Python; waits until it is filled."""
     labels: dict[str, str]
     folder: Path
-    """For what is mounted: the copies of working folders."""
-    agent_suite: Path
+    """For the copies of working folders."""
+    mounts: Mapping[str, Path]
 
     def name(self, alias: str) -> str:
         """Of the container with that alias, on the whole engine."""
@@ -68,7 +68,7 @@ class Place:
             networks=self.networks,
             user=self.user,
             limits=plan.conditions.limits,
-            agent_suite=self.agent_suite,
+            mounts=self.mounts,
             working_dir=self._working_copy(wanted),
             lent_volume=None if key == OWN else self.lent_volume(),
             setup_root=plan.conditions.setup_root,

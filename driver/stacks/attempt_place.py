@@ -15,8 +15,8 @@ from driver.base_images import OWN
 from driver.ports import KeptContainer, OwnContainers, World
 from driver.scratch import kept_folder, remove_kept_folder, scratch_folder
 from driver.stacks.attempt_containers import ATTEMPT_LABEL, AttemptContainers, Place
-from driver.stacks.container_argv import LAB
-from driver.stacks.container_calls import call, must
+from driver.stacks.container_argv import AGENT_SUITE, LAB
+from driver.stacks.container_calls import call, must, refuse_other_engine
 from driver.stacks.ownership import KEPT_LABEL
 
 PROJECT_LABEL = "labctl.project"
@@ -78,6 +78,7 @@ def attempt_place(  # noqa: PLR0913 - each is another part of a run
     world: World, own: OwnContainers, *, project: str, user: str, labels: dict[str, str], kept: list[KeptContainer]
 ) -> Iterator[AttemptContainers]:
     """Within: containers can be asked for. After: all are gone, or those that are kept stand in `kept`."""
+    refuse_other_engine(own.runtime)
     run, tools = _Run(own.runtime, project), f"{project}_tools"
     with ExitStack() as stack:
         folder = kept_folder() if own.keep else stack.enter_context(scratch_folder())
@@ -98,7 +99,7 @@ def attempt_place(  # noqa: PLR0913 - each is another part of a run
                 lent_volume=volume.result,
                 labels=labels,
                 folder=folder,
-                agent_suite=_agent_suite(world, folder) if own.keep else world.agent_suite,
+                mounts=_mounts(world, own, folder),
             )
         )
         stack.callback(_leave, run, keep=own.keep, networks=networks, kept=kept)
@@ -118,11 +119,15 @@ def _leave(run: _Run, *, keep: bool, networks: tuple[str, ...], kept: list[KeptC
         run.remove()
 
 
-def _agent_suite(world: World, folder: Path) -> Path:
-    """A copy that outlives the run, as the containers do."""
-    copy = folder / "agent-suite"
-    shutil.copytree(world.agent_suite, copy)
-    return copy
+def _mounts(world: World, own: OwnContainers, folder: Path) -> dict[str, Path]:
+    """What every container may read; copies that outlive the run where the containers do."""
+    mounts = {AGENT_SUITE: world.agent_suite, **own.mounts}
+    if not own.keep:
+        return mounts
+    copies = {path: folder / f"mount-{number}" for number, path in enumerate(mounts)}
+    for path, copy in copies.items():
+        shutil.copytree(mounts[path], copy)
+    return copies
 
 
 @contextmanager

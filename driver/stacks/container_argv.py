@@ -32,7 +32,8 @@ class AttemptContainer:
     user: str
     """`uid:gid`, not root."""
     limits: Limits
-    agent_suite: Path
+    mounts: Mapping[str, Path]
+    """Path in the container to a folder of this machine, read-only."""
     working_dir: Path | None
     """A copy that is the attempt's own; None: an empty folder."""
     lent_volume: str | None
@@ -74,7 +75,7 @@ class AttemptContainer:
         ]
 
     def _mounts(self) -> list[str]:
-        mounts = [f"type=bind,source={self.agent_suite},target={AGENT_SUITE},readonly"]
+        mounts = [f"type=bind,source={folder},target={path},readonly" for path, folder in self.mounts.items()]
         if self.lent_volume is not None:
             mounts.append(f"type=volume,source={self.lent_volume},target={LAB},readonly")
         if self.working_dir is not None:

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from contracts.errors import ErrorCode, LabError
+from contracts.errors import ErrorCode, Found, LabError
 from driver.stacks.children import child_env
 
 CLIENT_ENV = ("HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY")
@@ -67,6 +67,24 @@ def must(argv: Sequence[str], *, what: str, seconds: float = CALL_S) -> str:
         how = f"took longer than {seconds:g} s" if called.exit_code is None else f"ended with {called.exit_code}"
         raise LabError(ErrorCode.ENGINE_FAILED, f"{what}: {how}", cause=called.last_line, next_step="labctl doctor")
     return called.output.strip()
+
+
+def refuse_other_engine(runtime: str) -> None:
+    """Raise LabError RUNTIME_UNUSABLE unless the program speaks to the engine that has the stack's networks."""
+    if runtime == "docker":
+        return
+    ask = ("info", "--format", "{{.ID}}")
+    own, other = call(["docker", *ask]), call([runtime, *ask])
+    if other.exit_code == 0 and other.output.strip() == own.output.strip():
+        return
+    raise LabError(
+        ErrorCode.RUNTIME_UNUSABLE,
+        f"`{runtime}` cannot start a container beside the stack",
+        found=[Found(f"`{runtime} info` tells of another engine, or of none", place="--container-runtime")],
+        expected="a program with docker's command line, on the engine of the stack, whose networks it has to join",
+        cause=other.last_line if other.exit_code != 0 else None,
+        next_step="leave out --container-runtime",
+    )
 
 
 def _end_of(output: bytes) -> str:

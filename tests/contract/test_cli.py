@@ -85,6 +85,13 @@ def test_every_command_has_help(command: str) -> None:
         (["run", "fixtures", "--backend", "process", "--prompt", "refund-v9"], 2, "labctl: unknown-prompt: "),
         (["run", "fixtures", "--backend", "process", "-e", "NO_SUCH_VARIABLE"], 2, "labctl: unset-variable: "),
         (["run", "fixtures", "--backend", "process", "--run-id", "../x"], 2, "labctl: bad-usage: "),
+        (["run", "fixtures", "--backend", "process", "--isolation", "container"], 2, "labctl: bad-usage: "),
+        (["run", "fixtures", "--backend", "process", "--agent", "desk", "--setup-root"], 2, "labctl: bad-usage: "),
+        (
+            ["run", "fixtures", "--backend", "process", "--agent", "desk", "--isolation", "container"],
+            4,
+            "labctl: isolation-missing: ",
+        ),
         (["run", "fixtures", "--profile", "fault"], 2, "labctl: bad-usage: "),
         (["verify", "no-such-run"], 2, "labctl: no-run: "),
         (["show", "no-such-run"], 2, "labctl: no-run: "),

@@ -63,7 +63,7 @@ def make(tmp_path: Path, runtime: Path) -> Iterator[Callable[..., AttemptContain
             lent_volume=lambda: "p-python",
             labels={"labctl.run": "r"},
             folder=tmp_path / "copies",
-            agent_suite=tmp_path,
+            mounts={"/agent-suite": tmp_path},
         )
         made.append(AttemptContainers(place))
         return made[-1]
@@ -190,7 +190,7 @@ def container(**fields: Any) -> str:
         "networks": ("tools",),
         "user": "10001:10001",
         "limits": Limits(memory_mb=64, pids=32),
-        "agent_suite": Path("/view"),
+        "mounts": {"/agent-suite": Path("/view")},
         "working_dir": None,
         "lent_volume": None,
     }
