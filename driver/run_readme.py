@@ -115,7 +115,7 @@ def _how_to_repeat(plan: Plan) -> str:
     command += ["--model", plan.agent.model] if plan.agent.model else []
     command += ["--prompt", plan.agent.prompt] if plan.agent.prompt else []
     command += ["--seed", str(plan.conditions.seed), "--timeout", f"{plan.conditions.limits.seconds:g}"]
-    command += ["--backend", plan.conditions.backend]
+    command += ["--backend", plan.conditions.backend, *_surroundings(plan)]
     text = (
         "## How to run a case again\n\n"
         "From this directory's own copy of the suite, into another evidence folder:\n\n"
@@ -124,6 +124,19 @@ def _how_to_repeat(plan: Plan) -> str:
     if plan.conditions.agent_env:
         text += f"\nThe agent also got {_named(sorted(plan.conditions.agent_env))}; give them again with `-e`.\n"
     return text.rstrip("\n")
+
+
+def _surroundings(plan: Plan) -> list[str]:
+    """Flags for what the agent was surrounded by; an image that only a case names comes from the case."""
+    conditions, base = plan.conditions, plan.images.get("base")
+    asked = {
+        "--isolation container": conditions.isolation == "container",
+        f"--base-image {base.reference if base else ''}": base is not None,
+        "--setup-root": conditions.setup_root,
+        "--no-setup": conditions.no_setup,
+        "--egress": conditions.egress,
+    }
+    return [word for flag, is_asked in asked.items() if is_asked for word in flag.split(" ", 1)]
 
 
 def _what_was_kept(kept: Sequence[KeptContainer]) -> str:

@@ -103,6 +103,32 @@ def test_no_value_of_a_variable_is_in_the_evidence(looked: FinishedRun) -> None:
     assert [value for value in values if any(value in content for content in files)] == []
 
 
+def test_another_client_of_the_same_engine_starts_them(labctl: Labctl, tmp_path: Path) -> None:
+    program = tmp_path / "other-client"
+    program.write_text(f'#!/bin/sh\necho "$1" >> {tmp_path}/calls\nexec docker "$@"\n')
+    program.chmod(0o755)
+    suite = waiting_suite(tmp_path / "suite", "quick-1", "quick-2")
+
+    done = labctl.run(str(suite), *CONTAINER, "--container-runtime", str(program), "--concurrency", "1")
+
+    assert (done.exit_code, done.left) == (0, {}), told(done)
+    calls = (tmp_path / "calls").read_text().split()
+    assert calls.count("run") == 2
+    assert "rm" not in calls[: calls.index("run") + 2]
+
+
+def test_what_a_killed_driver_leaves_is_reaped(labctl: Labctl, tmp_path: Path) -> None:
+    suite = waiting_suite(tmp_path / "suite", *(f"slow-{number}" for number in range(4)))
+    with labctl.started(str(suite), *CONTAINER, "--concurrency", "2") as run:
+        run.until(lambda: len(run.agents_under_way()) == 2)
+        run.process.kill()
+        run.wait()
+        cleaned = labctl.call("clean")
+        assert cleaned.returncode == 0, cleaned.stderr
+        left = run.left()
+    assert set(left) <= {"files"}, left
+
+
 def test_the_engine_knows_no_value_and_nothing_is_left_after_an_interrupt(labctl: Labctl, tmp_path: Path) -> None:
     suite = waiting_suite(tmp_path / "suite", *(f"slow-{number}" for number in range(6)))
     with labctl.started(str(suite), *CONTAINER, "--concurrency", "3", env={"OPENAI_API_KEY": "sk-inspect-0123"}) as run:
