@@ -1,10 +1,8 @@
 """Start one agent process per attempt for one runner, carry its output as JSON lines, and end every descendant."""
-# ruff: noqa: PTH100,PTH101,PTH102,PTH103,PTH104,PTH106,PTH108,PTH114,PTH123,PTH208 - per process of a bomb: os is fast
+# ruff: noqa: PTH101, PTH102, PTH104, PTH106, PTH108, PTH114, PTH123, PTH208 - per process of a bomb: os is fast
 
-import argparse
 import codecs
 import ctypes
-import gc
 import json
 import math
 import os
@@ -172,7 +170,7 @@ class Warden(Station):
             self._watch()
             self._conclude()
         finally:
-            self._end_descendants()
+            self._end_what_may_not_stay()
             remove_tree(work)
         os.set_blocking(self.sink, True)
         self._write(self.sink)
@@ -185,7 +183,7 @@ class Warden(Station):
         stdin, pipes = bytearray(order["stdin"].encode("utf-8", "surrogateescape")), [os.pipe() for _ in range(3)]
         theirs, ours = (pipes[0][0], pipes[1][1], pipes[2][1]), (pipes[0][1], pipes[1][0], pipes[2][0])
         actions = [(os.POSIX_SPAWN_DUP2, descriptor, number) for number, descriptor in enumerate(theirs)]
-        os.chdir(work)
+        os.chdir(order.get("cwd") or work)
         os.environ["PATH"] = env["PATH"]
         self.agent = os.posix_spawnp(
             order["argv"][0], order["argv"], env, file_actions=actions, setsid=True, setsigdef=[signal.SIGPIPE]
@@ -228,9 +226,14 @@ class Warden(Station):
         if len(kept) < len(piece):
             self._ask("output")
 
+    def _end_what_may_not_stay(self) -> None:
+        """All of it, but for the services that a setup which succeeded left running: those are the host's from now."""
+        if not self.order.get("leave") or self.reason or self.end["exitCode"] != 0:
+            self._end_descendants()
+
     def _conclude(self) -> None:
         self.killed = 0
-        self._end_descendants()
+        self._end_what_may_not_stay()
         duration_ms = round((time.monotonic() - self.began_at) * 1000)
         streams, until = self.readers.keys() - self.urgent, time.monotonic() + DRAIN_S
         self.urgent |= streams
@@ -319,32 +322,3 @@ class Host(Station):
             duration_ms = round((time.monotonic() - ward.began_at) * 1000)
             self._say(op="ended", id=ward.id, **end, outputBytes=0, durationMs=duration_ms)
             self.killed = 0
-
-
-def main() -> NoReturn:
-    """Serve one runner, as the command line says."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    way = parser.add_mutually_exclusive_group(required=True)
-    way.add_argument("--stdio", action="store_true", help="serve the runner on stdin and stdout")
-    way.add_argument("--listen", type=int, metavar="PORT", help="serve the first connection to this port")
-    parser.add_argument("--host", default="", help="address to listen on; default: all")
-    parser.add_argument("--work", required=True, help="where the work directories of attempts are made")
-    options = parser.parse_args()
-    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGPIPE}:
-        signal.signal(number, LEAVING.get(number, signal.SIG_DFL))  # the default is what an agent inherits
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    os.makedirs(options.work, exist_ok=True)
-    source, sink = 0, 1
-    if options.listen is not None:
-        with socket.create_server((options.host, options.listen)) as listener:
-            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # so it is on what it accepts
-            source = listener.accept()[0].detach()
-        sink = os.dup(source)
-    for descriptor in (source, sink):
-        os.set_blocking(descriptor, False)
-    gc.freeze()  # else a collection in a warden copies the memory that it shares with the host
-    Host(source=source, sink=sink, work=os.path.abspath(options.work)).run()
-
-
-if __name__ == "__main__":
-    main()

@@ -114,7 +114,7 @@ def _refuse_unbuilt(suite: Suite, name: str) -> None:
             expected="chat, command or http",
         )
     auth = agent.auth if agent.adapter != "http" else None
-    asked = {"egress": agent.egress, "model_url": agent.model_url, "auth": auth, "image": agent.image}
+    asked = {"model_url": agent.model_url, "auth": auth}
     unbuilt = [key for key, value in asked.items() if value]
     if unbuilt:
         raise LabError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.suite.case import Case
@@ -23,8 +23,7 @@ def select_cases(suite: Suite, *, case_ids: Sequence[str] = (), only: Sequence[s
     are given a case must be selected by both.
 
     Raises:
-        LabError: unknown-case; no-cases where a pattern matches nothing, or nothing is left; isolation-missing where a
-            selected case needs a container of its own.
+        LabError: unknown-case; no-cases where a pattern matches nothing, or nothing is left.
 
     """
     patterns = [pattern for text in only for part in text.split(",") if (pattern := part.strip())]
@@ -45,7 +44,6 @@ def select_cases(suite: Suite, *, case_ids: Sequence[str] = (), only: Sequence[s
             expected="a case that is named by --case and matches --only",
             next_step="leave out one of the two",
         )
-    _refuse_own_containers(suite, chosen)
     return chosen
 
 
@@ -96,23 +94,6 @@ def _near_ids(pattern: str, ids: list[str]) -> str:
         return f'nothing matches "{pattern}"; did you mean "{near}"?'
     listed = ", ".join(ids[:_SHOWN_NAMES]) + (", …" if len(ids) > _SHOWN_NAMES else "")
     return f'nothing matches "{pattern}"; the ids are {listed}'
-
-
-def _refuse_own_containers(suite: Suite, cases: Iterable[Case]) -> None:
-    needs = {
-        case.id: [key for key in ("setup", "working_dir", "image") if getattr(case, key) is not None] for case in cases
-    }
-    needing = {case_id: keys for case_id, keys in needs.items() if keys}
-    if needing:
-        raise LabError(
-            ErrorCode.ISOLATION_MISSING,
-            f"{_quoted(list(needing))} needs a container of its own, which this version does not start",
-            found=[
-                Found(f'the case "{case_id}" has {", ".join(keys)}', suite.shown(suite.settings.cases))
-                for case_id, keys in needing.items()
-            ],
-            next_step="select other cases with --case or --only",
-        )
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -42,6 +42,8 @@ class ErrorCode(Enum):
     LISTENER_OPEN = ("listener-open", Exit.ENVIRONMENT, "The served agent answers without credentials.")
     RUNNER_FAILED = ("runner-failed", Exit.ENVIRONMENT, "The runner ended before the first attempt.")
     ISOLATION_MISSING = ("isolation-missing", Exit.ENVIRONMENT, "The case needs a container of its own.")
+    EGRESS_MISSING = ("egress-missing", Exit.ENVIRONMENT, "The agent's model is out of reach of a closed network.")
+    RUNTIME_UNUSABLE = ("runtime-unusable", Exit.ENVIRONMENT, "The `--container-runtime` cannot run agents here.")
     EVIDENCE_UNWRITABLE = ("evidence-unwritable", Exit.ENVIRONMENT, "The evidence folder cannot be written.")
     UNSEALED = ("unsealed", Exit.EVIDENCE, "The run has no COMPLETE: it was interrupted or made by hand.")
     ALTERED = ("altered", Exit.EVIDENCE, "The run is not what was sealed; the files are named.")

@@ -23,6 +23,10 @@ class HostStart(Record):
     """Of stdout and stderr together."""
     grace_seconds: float
     """Between SIGTERM and SIGKILL."""
+    cwd: str | None = None
+    """Where it starts; None: in its fresh directory."""
+    leave: bool = False
+    """What it left running stays when it ended by itself with 0: the services of a setup."""
 
 
 class HostEnd(Record):

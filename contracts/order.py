@@ -25,6 +25,13 @@ class HostOverTcp(Record):
     port: int
 
 
+class HostPerAttempt(Record):
+    """agent_host listens in a container of each attempt, which the driver starts when the runner asks for it."""
+
+    kind: Literal["per-attempt"] = "per-attempt"
+    port: int
+
+
 class RunnerOrder(Record):
     """What to run and where everything is, as the runner sees it."""
 
@@ -34,7 +41,7 @@ class RunnerOrder(Record):
     fixture_url: str
     """`http://host:port` of the data port, as runner and agent reach it."""
     control_url: str
-    agent_host: Annotated[HostOverStdio | HostOverTcp, Field(discriminator="kind")] | None = None
+    agent_host: Annotated[HostOverStdio | HostOverTcp | HostPerAttempt, Field(discriminator="kind")] | None = None
     """None when the agent's adapter needs no process (chat)."""
     agent_suite: str
     """What `{suite}` means to the agent: the staged copy without the expectations."""

@@ -10,6 +10,7 @@ from contracts.record import Record
 from contracts.suite.settings import Adapter, Limits
 
 Backend = Literal["compose", "process"]
+Isolation = Literal["shared", "container"]
 Capture = Literal["metadata", "payloads"]
 FAULT_PROFILE = "fault"
 """The profile under which a case's faults are active."""
@@ -85,7 +86,7 @@ class Conditions(Record):
     profiles: tuple[str, ...] = ()
     fault_plan_digest: str | None = None
     backend: Backend
-    isolation: Literal["shared", "container"] = "shared"
+    isolation: Isolation = "shared"
     limits: Limits
     agent_env: dict[str, str] = Field(default_factory=dict)
     """Name -> digest of the value; `secret` for values that are not digested."""

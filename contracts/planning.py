@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from contracts.agent_resolution import SCRIPTED, resolve_agent
 from contracts.case_selection import select_cases
-from contracts.plan import AgentPlan, Backend, Conditions, PlannedCase
+from contracts.plan import AgentPlan, Backend, Conditions, Isolation, PlannedCase
 from contracts.suite.case import Case
 from contracts.suite.settings import Limits
 from contracts.suite.suite import Suite
@@ -44,6 +44,10 @@ def conditions_of(  # noqa: PLR0913 - each is a condition of its own
     seed: int | None = None,
     agent_env: Mapping[str, str] | None = None,
     profiles: Sequence[str] = (),
+    isolation: Isolation = "shared",
+    egress: bool = False,
+    setup_root: bool = False,
+    no_setup: bool = False,
 ) -> Conditions:
     """The declared world of a run; `seed` None takes the suite's."""
     settings, policy = suite.settings, suite.policy
@@ -72,8 +76,12 @@ def conditions_of(  # noqa: PLR0913 - each is a condition of its own
         locale=settings.locale,
         profiles=tuple(profiles),
         backend=backend,
+        isolation=isolation,
         limits=limits,
         agent_env=dict(agent_env or {}),
+        egress=egress,
+        setup_root=setup_root,
+        no_setup=no_setup,
         defaulted=suite.defaulted,
     )
 

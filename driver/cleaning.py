@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from contracts.errors import ErrorCode, LabError
 from driver.owner import owner_is_gone
-from driver.scratch import remove_dead_scratch
+from driver.scratch import remove_dead_scratch, remove_kept_folder
 
 
 @dataclass(frozen=True)
@@ -15,6 +15,8 @@ class Cleaned:
 
     removed: tuple[str, ...]
     spared_runs: tuple[str, ...]
+    kept_runs: tuple[str, ...] = ()
+    """Runs whose containers are there because --keep-containers left them."""
 
 
 def clean_disk() -> Cleaned:
@@ -22,20 +24,27 @@ def clean_disk() -> Cleaned:
     return Cleaned(removed=tuple(f"folder {path}" for path in remove_dead_scratch()), spared_runs=())
 
 
-def clean_engine() -> Cleaned:
-    """Remove containers, then networks, whose owner is gone; raises LabError for an engine that fails."""
+def clean_engine(*, kept: bool = False) -> Cleaned:
+    """Remove containers, networks and volumes whose owner is gone; raises LabError for an engine that fails.
+
+    What --keep-containers left is removed only with `kept`, and its folder on this machine with it.
+    """
     from driver.stacks.ownership import owned_things, remove_all  # noqa: PLC0415 - costs 0.2 s, only with an engine
 
     things = owned_things()
-    dead = [thing for thing in things if owner_is_gone(thing.owner)]
+    dead = [thing for thing in things if owner_is_gone(thing.owner) and (kept or thing.kept is None)]
+    waiting = {thing.run for thing in things if thing not in dead and thing.kept is not None}
     if failed := remove_all(dead):
         raise LabError(
             ErrorCode.ENGINE_FAILED,
             f"{len(failed)} of {len(dead)} things that dead runs left could not be removed",
             found=failed,
-            next_step="labctl clean, once more",
+            next_step="labctl clean --kept" if waiting else "labctl clean, once more",
         )
+    for folder in {thing.kept for thing in dead if thing.kept}:
+        remove_kept_folder(folder)
     return Cleaned(
         removed=tuple(f"{thing.kind} {thing.name} of {thing.run}" for thing in dead),
-        spared_runs=tuple(sorted({thing.run for thing in things if thing not in dead})),
+        spared_runs=tuple(sorted({thing.run for thing in things if thing not in dead} - waiting)),
+        kept_runs=tuple(sorted(waiting)),
     )

@@ -52,7 +52,7 @@ class Conclusion:
             not_enforced=stack.not_enforced,
         )
         run.write_record(evidence.ENVIRONMENT, redactor.redact_record(manifest))
-        readme = run_readme(plan, redacted=redactor.names, not_redactable=redactor.too_short)
+        readme = run_readme(plan, redacted=redactor.names, not_redactable=redactor.too_short, kept=stack.kept)
         run.write_whole(evidence.README, readme.encode())
         seal(run)
         return grading

@@ -135,11 +135,13 @@ def _left_behind() -> str:
     from driver.owner import owner_is_gone  # noqa: PLC0415 - as above
     from driver.stacks.ownership import owned_things  # noqa: PLC0415 - as above
 
-    dead = [thing.name for thing in owned_things() if owner_is_gone(thing.owner)]
+    things = owned_things()
+    dead = [thing.name for thing in things if owner_is_gone(thing.owner) and thing.kept is None]
     if dead:
         raise LabError(
             ErrorCode.LEFTOVERS,
             f"dead runs left {len(dead)} things: {_first(dead)}",
             next_step="labctl clean",
         )
-    return "nothing"
+    kept = sum(thing.kind == "container" and thing.kept is not None for thing in things)
+    return f"{kept} containers, kept on purpose; labctl clean --kept removes them" if kept else "nothing"

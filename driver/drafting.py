@@ -15,8 +15,11 @@ from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
 from driver import clock
 from driver.agent_env import AgentEnv, resolve_agent_env
+from driver.base_images import BaseImages
+from driver.ports import OwnContainers
 from driver.refusals import Refusals
 from driver.request import RunRequest
+from driver.surroundings import Surroundings
 from driver.version import VERSION
 from ledger.run_id import RANDOM_BYTES, checked_run_id, new_run_id
 
@@ -31,6 +34,20 @@ class Draft:
     env: AgentEnv
     plan: Plan
     """Complete but for the images."""
+    bases: BaseImages
+    """Empty unless each attempt has a container of its own."""
+
+    @property
+    def own_containers(self) -> OwnContainers | None:
+        """What the stack needs to know of them; None where attempts share one."""
+        if self.plan.conditions.isolation == "shared":
+            return None
+        return OwnContainers(
+            image_of_case=self.bases.of_case,
+            working_dirs={case.id: case.working_dir for case in self.cases if case.working_dir is not None},
+            keep=self.request.keep_containers,
+            runtime=self.request.container_runtime or "docker",
+        )
 
 
 def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, str]) -> Draft:
@@ -52,6 +69,7 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
     run_id = flags.value_of(lambda: _run_id(request, started_at))
     if flags.any or cases is None or agent is None or env is None or run_id is None:
         raise flags.as_one()
+    surroundings = Surroundings.decide(request, suite=suite, cases=cases, agent=agent, backend=backend)
     plan = Plan(
         run_id=run_id,
         labctl=VERSION,
@@ -66,6 +84,10 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
             limits=effective_limits(suite.settings.limits, timeout=request.timeout_s),
             agent_env=env.recorded(),
             profiles=sorted(set(request.profiles)),
+            isolation=surroundings.isolation,
+            egress=surroundings.egress,
+            setup_root=request.setup_root,
+            no_setup=request.no_setup,
         ),
         capture=request.capture,
         concurrency=request.concurrency,
@@ -73,7 +95,7 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         planned_at=clock.instant(started_at),
         cases=planned_cases(suite, cases, repeats=request.repeat),
     )
-    return Draft(request=request, suite=suite, cases=cases, env=env, plan=plan)
+    return Draft(request=request, suite=suite, cases=cases, env=env, plan=plan, bases=surroundings.bases)
 
 
 def with_images(plan: Plan, images: dict[str, ImageIdentity]) -> Plan:

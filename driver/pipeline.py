@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,7 +54,7 @@ def run_suite(
     """
     draft = draft_run(request, backend=stack.backend, host_env=host_env)
     services = stack.user_services(draft.suite, profiles=request.profiles)
-    images = stack.preflight(needs_agent=draft.plan.agent.needs_host)
+    images = stack.preflight(needs_agent=draft.plan.agent.needs_host, bases=draft.bases.references)
     plan = with_images(draft.plan, {**images, **services.images})
     if caveat := not_promised(plan):
         warn(caveat)
@@ -72,8 +73,9 @@ def run_suite(
                 agent_env=draft.env.values,
                 suite_root=draft.suite.root,
                 services=services,
+                own_containers=draft.own_containers,
             )
-            with stack.running(world, log=RunLog(run, redactor).line) as lines:
+            with _telling_what_is_kept(stack, warn), stack.running(world, log=RunLog(run, redactor).line) as lines:
                 records = read_runner(lines)
                 await_ready(records)
                 reached.attempts_began = True
@@ -81,6 +83,18 @@ def run_suite(
                 collector.take(records)
             grading = conclusion.result().write(run, plan, stack=stack, redactor=redactor)
     return RunOutcome(path=run.path, grading=grading, exit_code=grading.exit_code)
+
+
+@contextmanager
+def _telling_what_is_kept(stack: Stack, warn: Callable[[str], None]) -> Iterator[None]:
+    """After an interrupt too: what runs on must be known to somebody."""
+    try:
+        yield
+    finally:
+        for kept in stack.kept:
+            warn(f"{kept.attempt} is kept running: {kept.command}")
+        if stack.kept:
+            warn("labctl clean --kept removes what is kept")
 
 
 def _write_inputs(run: RunDirectory, plan: Plan, stage: Staged, *, redactor: Redactor) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,21 @@ class UserServices:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OwnContainers:
+    """What the containers of attempts are made of, for the isolation `container`."""
+
+    image_of_case: Mapping[str, str]
+    """Case id to a key of plan.images."""
+    working_dirs: Mapping[str, str]
+    """Case id to the name of its folder in working_dirs/; without the cases that have none."""
+    mounts: Mapping[str, Path] = field(default_factory=dict)
+    """Path in the containers to a folder of this machine that all may read, beside the agent's view of the suite."""
+    keep: bool = False
+    runtime: str = "docker"
+    """The program that starts and ends them."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class World:
     """Everything that a backend needs to bring one run up."""
 
@@ -40,6 +55,8 @@ class World:
     suite_root: Path
     """The suite as it was named, which paths in its compose files lead to."""
     services: UserServices = UserServices()
+    own_containers: OwnContainers | None = None
+    """None: all attempts share one."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +67,22 @@ class EngineFacts:
     compose: str | None = None
 
 
+@dataclass(frozen=True)
+class KeptContainer:
+    """A container of an attempt that --keep-containers left running."""
+
+    attempt: str
+    """`case#attempt`."""
+    command: str
+    """What enters it."""
+
+
 class Stack(Protocol):
     """One way to run the lab's services."""
 
     backend: Backend
+    kept: Sequence[KeptContainer]
+    """After `running`: what it left running because it was asked to."""
     not_enforced: tuple[str, ...]
     """Limits of [limits] that this backend does not enforce."""
 
@@ -66,8 +95,10 @@ class Stack(Protocol):
         """
         ...
 
-    def preflight(self, *, needs_agent: bool) -> dict[str, ImageIdentity]:
+    def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:
         """Check everything that can be checked before a start; the images that will run, by service.
+
+        `bases` are references of what containers of attempts are made from, by their keys in plan.images.
 
         Raises:
             LabError: with exit 4, naming every problem at once.

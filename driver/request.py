@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from contracts.plan import Capture
+from contracts.plan import Capture, Isolation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,5 +33,14 @@ class RunRequest:
     env: tuple[str, ...]
     """`KEY` or `KEY=VALUE`, as given."""
     not_secret: tuple[str, ...]
+    isolation: Isolation | None = None
+    """None: what the agent and the cases need."""
+    base_image: str | None = None
+    setup_root: bool = False
+    no_setup: bool = False
+    egress: bool = False
+    keep_containers: bool = False
+    container_runtime: str | None = None
+    """Another program for `docker`, for the containers of attempts."""
     command: tuple[str, ...]
     """The command line, for the record, with every value of -e taken out."""

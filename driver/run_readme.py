@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from contracts.plan import Plan
+from driver.ports import KeptContainer
 from ledger.capture import PLAIN_BYTES, WHOLE_BYTES
 
 SHARING = "SHARING: review before sharing"
@@ -13,13 +14,20 @@ SHARING = "SHARING: review before sharing"
 _MOST_NAMED = 50
 
 
-def run_readme(plan: Plan, *, redacted: Sequence[str], not_redactable: Sequence[str] = ()) -> str:
-    """The text, from the plan and the names of the secrets alone.
+def run_readme(
+    plan: Plan,
+    *,
+    redacted: Sequence[str],
+    not_redactable: Sequence[str] = (),
+    kept: Sequence[KeptContainer] = (),
+) -> str:
+    """The text, from the plan, the names of the secrets and what was left running.
 
     Args:
         plan: as it was written, redacted.
         redacted: names of the values that were taken out of every file.
         not_redactable: names of the secret values that are too short for that.
+        kept: containers that --keep-containers left.
 
     """
     parts = [
@@ -30,6 +38,7 @@ def run_readme(plan: Plan, *, redacted: Sequence[str], not_redactable: Sequence[
         _redaction(plan, redacted, not_redactable),
         _how_to_verify(),
         _how_to_repeat(plan),
+        *([_what_was_kept(kept)] if kept else []),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -106,7 +115,7 @@ def _how_to_repeat(plan: Plan) -> str:
     command += ["--model", plan.agent.model] if plan.agent.model else []
     command += ["--prompt", plan.agent.prompt] if plan.agent.prompt else []
     command += ["--seed", str(plan.conditions.seed), "--timeout", f"{plan.conditions.limits.seconds:g}"]
-    command += ["--backend", plan.conditions.backend]
+    command += ["--backend", plan.conditions.backend, *_surroundings(plan)]
     text = (
         "## How to run a case again\n\n"
         "From this directory's own copy of the suite, into another evidence folder:\n\n"
@@ -115,6 +124,27 @@ def _how_to_repeat(plan: Plan) -> str:
     if plan.conditions.agent_env:
         text += f"\nThe agent also got {_named(sorted(plan.conditions.agent_env))}; give them again with `-e`.\n"
     return text.rstrip("\n")
+
+
+def _surroundings(plan: Plan) -> list[str]:
+    """Flags for what the agent was surrounded by; an image that only a case names comes from the case."""
+    conditions, base = plan.conditions, plan.images.get("base")
+    asked = {
+        "--isolation container": conditions.isolation == "container",
+        f"--base-image {base.reference if base else ''}": base is not None,
+        "--setup-root": conditions.setup_root,
+        "--no-setup": conditions.no_setup,
+        "--egress": conditions.egress,
+    }
+    return [word for flag, is_asked in asked.items() if is_asked for word in flag.split(" ", 1)]
+
+
+def _what_was_kept(kept: Sequence[KeptContainer]) -> str:
+    lines = [f"- {one.attempt}: `{one.command}`" for one in kept]
+    return (
+        "## What was left running\n\nContainers of attempts, off every network, with the values that reached the "
+        "agents still in them; `labctl clean --kept` removes them.\n\n" + "\n".join(lines)
+    )
 
 
 def _named(names: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from driver.owner import own_identity, owner_is_gone
 
 _PREFIX = "labctl-scratch-"
+_KEPT_PREFIX = "labctl-kept-"
 _PLAIN = str.maketrans({":": "_", "/": "-"})
 """A colon would cut the folder in two wherever somebody puts it into a list of paths."""
 
@@ -27,6 +28,18 @@ def dead_scratch() -> list[Path]:
     """The scratch folders whose run is dead."""
     folders = sorted(Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"))
     return [path for path in folders if owner_is_gone(_owner_of(path))]
+
+
+def kept_folder() -> Path:
+    """A new folder that nobody removes before `remove_kept_folder`: for what outlives its run on purpose."""
+    return Path(tempfile.mkdtemp(prefix=_KEPT_PREFIX))
+
+
+def remove_kept_folder(path: str) -> None:
+    """Remove such a folder; anything else that a label may name is left alone."""
+    folder = Path(path)
+    if folder.name.startswith(_KEPT_PREFIX) and folder.parent == Path(tempfile.gettempdir()):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_dead_scratch() -> list[Path]:

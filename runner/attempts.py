@@ -24,6 +24,7 @@ from runner.trajectory import counted, digest_trajectory, merge_trajectory
 from runner.verdict import Happened, Verdict, decide, not_run
 from runner.world import WorldLostError, WorldRefusedError
 
+_SHOWED_NOTHING = frozenset({EndKind.INFRASTRUCTURE, EndKind.SETUP})
 _NO_RUN = AgentRun(ending=Ending(kind=EndKind.FINISHED))
 
 
@@ -87,7 +88,7 @@ class AttemptMaker:
         assignment = replace(assignment, fixture_url=fixture_url, model_url=f"{fixture_url}/v1")
         began_s = clock.elapsed_s()
         run = self.agent.run(assignment)
-        seconds = clock.elapsed_s() - began_s
+        seconds = clock.elapsed_s() - began_s if run.seconds is None else run.seconds
         try:
             closed = self.world.close(task.key, hide=prefix.removeprefix("/~"))
         except (WorldLostError, WorldRefusedError) as trouble:
@@ -149,7 +150,7 @@ def _judge(  # noqa: PLR0913 - an attempt's parts
         passed_limit=run.ending.limit,
     )
     # an agent that never ran, or lost its world, showed nothing that could be judged
-    checks = () if run.ending.kind is EndKind.INFRASTRUCTURE else judge(task.case, observed)
+    checks = () if run.ending.kind in _SHOWED_NOTHING else judge(task.case, observed)
     happened = Happened(
         ending=run.ending,
         checks=checks,
@@ -173,7 +174,7 @@ def _ending(
     ending: Ending, closed: AttemptClosed, *, calls: tuple[TrajectoryCall, ...], assignment: Assignment
 ) -> Ending:
     """The agent's ending, or the limit that only the world, or the whole trajectory, shows to be passed."""
-    if ending.kind in {EndKind.LIMIT, EndKind.INFRASTRUCTURE}:
+    if ending.kind in {EndKind.LIMIT, *_SHOWED_NOTHING}:
         return ending
     limits = assignment.limits
     if closed.breached is not None:

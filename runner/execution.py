@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.lines import RunnerAttempt
-from contracts.order import RunnerOrder
+from contracts.order import HostPerAttempt, RunnerOrder
+from contracts.record import Record
 from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
 from runner import clock
@@ -22,8 +23,10 @@ from runner.suite_time import SuiteTime
 from runner.world import World
 
 if TYPE_CHECKING:
+    from runner.agents.command import Hosting
     from runner.agents.http_agent import HttpAgent
     from runner.agents.served_process import ServedProcess
+    from runner.containers import Containers
     from runner.hosting import AgentHost
 
 SUITE_MARK = "{suite}"
@@ -38,6 +41,7 @@ class Execution:
     suite: Suite
     world: World
     host: AgentHost | None = None
+    containers: Containers | None = None
     agent: Agent | None = field(default=None, init=False)
     service: ServedProcess | None = field(default=None, init=False)
     served: HttpAgent | None = field(default=None, init=False)
@@ -54,11 +58,34 @@ class Execution:
         gc.enable()
         return cls(order=order, suite=suite, world=World(order.control_url, connections=order.plan.concurrency))
 
-    def reach(self) -> None:
-        """Wait for the fixture API and, where one is needed, for agent_host; raises LabError when they do not come."""
+    def reach(self, *, tell: Callable[[Record], None] | None = None) -> None:
+        """Wait for the fixture API and, where one is needed, for agent_host; raises LabError when they do not come.
+
+        `tell` reaches the driver, which starts containers of attempts.
+        """
+        if isinstance(self.order.agent_host, HostPerAttempt):
+            from runner.containers import Containers  # noqa: PLC0415 - a run imports what it uses
+
+            if tell is None:
+                raise AssertionError("containers need a driver")
+            seconds = self.order.startup_seconds
+            self.containers = Containers(tell=tell, port=self.order.agent_host.port, seconds=seconds)
         until = clock.elapsed_s() + self.order.startup_seconds
         self.world.await_health(seconds=self.order.startup_seconds)
-        self.agent = self._make_agent(seconds=max(until - clock.elapsed_s(), 1.0))
+        self.agent = self._contained(self._make_agent(seconds=max(until - clock.elapsed_s(), 1.0)))
+
+    def _contained(self, agent: Agent) -> Agent:
+        if self.containers is None:
+            return agent
+        from runner.agents.contained import ContainedAgent  # noqa: PLC0415 - as above
+
+        plan, env = self.order.plan, self.order.agent_env
+        return ContainedAgent(agent, containers=self.containers, plan=plan, agent_env=env)
+
+    def hear(self, line: bytes) -> None:
+        """Take what the driver says while attempts are under way."""
+        if self.containers is not None:
+            self.containers.hear(line)
 
     def _make_agent(self, *, seconds: float) -> Agent:
         agent = self.order.plan.agent
@@ -80,7 +107,7 @@ class Execution:
     def _command_agent(self, command: tuple[str, ...], *, seconds: float) -> Agent:
         from runner.agents.command import CommandAgent  # noqa: PLC0415 - a run imports the adapter that it uses
 
-        host, argv = self._reach_host(seconds=seconds), self._argv(command)
+        host, argv = self._hosting(seconds=seconds), self._argv(command)
         return CommandAgent(host, watch=self.time, argv=argv, agent_env=self.order.agent_env)
 
     def _http_agent(self, *, seconds: float) -> Agent:
@@ -103,12 +130,17 @@ class Execution:
         self.served = HttpAgent(endpoint, watch=self.time, ask=ask)
         return self.served
 
+    def _hosting(self, *, seconds: float) -> Hosting:
+        """Where processes of agents run: in the container of each attempt, or all at one host, which is reached now."""
+        return self._reach_host(seconds=seconds) if self.containers is None else self.containers
+
     def _reach_host(self, *, seconds: float) -> AgentHost:
         from runner.hosting import missing_host, reach_host  # noqa: PLC0415 - a run imports what it uses
 
-        if self.order.agent_host is None:
-            raise missing_host("the agent is a command, and no agent_host is named", cause="the order has none")
-        self.host = reach_host(self.order.agent_host, seconds=seconds)
+        where = self.order.agent_host
+        if where is None or isinstance(where, HostPerAttempt):
+            raise missing_host("the agent is a process, and no agent_host is named", cause="the order has none")
+        self.host = reach_host(where, seconds=seconds)
         return self.host
 
     def _argv(self, command: tuple[str, ...]) -> tuple[str, ...]:
@@ -117,9 +149,9 @@ class Execution:
     def run(self, *, started: Callable[[Task], None], emit: Callable[[RunnerAttempt], None]) -> int:
         """Make every attempt of the plan; `started` and `emit` are called from many threads. Returns how many."""
         with self.time.running():
-            return self._schedule(started, emit).run(
-                plan_tasks(self.order.plan, self.suite), concurrency=self.order.plan.concurrency
-            )
+            tasks = plan_tasks(self.order.plan, self.suite)
+            groups = tasks if self.containers is None else self.containers.ahead(tasks)
+            return self._schedule(started, emit).run(groups, concurrency=self.order.plan.concurrency)
 
     def _schedule(self, started: Callable[[Task], None], emit: Callable[[RunnerAttempt], None]) -> Schedule:
         if self.agent is None:
@@ -145,8 +177,9 @@ class Execution:
         """End every agent now; attempts under way are lost."""
         if self.served is not None:
             self.served.end()
-        if self.host is not None:
-            self.host.close()
+        for reached in (self.host, self.containers):
+            if reached is not None:
+                reached.close()
         if self.service is not None:
             self.service.drain()
 

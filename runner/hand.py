@@ -14,6 +14,7 @@ from contracts import evidence
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.lines import RunnerAttempt
 from contracts.order import HostOverTcp, RunnerOrder
+from contracts.own_containers import no_container, own_container_needs
 from contracts.plan import Plan
 from contracts.planning import conditions_of, planned_cases, resolve_agent, select_cases
 from contracts.suite.loading import load_suite
@@ -77,7 +78,7 @@ def refuse_faults(resolve: Callable[[str], object]) -> None:
 
 def _run(options: argparse.Namespace, argv: list[str]) -> int:
     suite = load_suite(Path(options.suite))
-    plan = _plan(suite, command=("python", "-m", "runner", "hand", *argv))
+    plan = plan_by_hand(suite, command=("python", "-m", "runner", "hand", *argv))
     order = RunnerOrder(
         plan=plan,
         suite=options.suite,
@@ -104,8 +105,13 @@ def _run(options: argparse.Namespace, argv: list[str]) -> int:
     return exit_of(grading)
 
 
-def _plan(suite: Suite, *, command: tuple[str, ...]) -> Plan:
+def plan_by_hand(suite: Suite, *, command: tuple[str, ...]) -> Plan:
+    """All cases with the default agent; raises LabError, ISOLATION_MISSING for cases that need a container."""
     agent = resolve_agent(suite, name=None, model=None, prompt=None)
+    cases = select_cases(suite)
+    if needs := own_container_needs(cases):
+        why, next_step = "only labctl starts one", f"labctl run {suite.root}"
+        raise no_container(needs, code=ErrorCode.ISOLATION_MISSING, why=why, next_step=next_step)
     return Plan(
         run_id=new_run_id(clock.now(), random_bytes(RANDOM_BYTES)),
         labctl=VERSION,
@@ -116,7 +122,7 @@ def _plan(suite: Suite, *, command: tuple[str, ...]) -> Plan:
         capture="metadata",
         concurrency=len(os.sched_getaffinity(0)),
         planned_at=clock.now_at(),
-        cases=planned_cases(suite, select_cases(suite)),
+        cases=planned_cases(suite, cases),
     )
 
 

@@ -32,7 +32,7 @@ ENDING_S = 15.0
 """How long the host may take to end every agent when the runner leaves."""
 EXIT_S = 1.0
 """After its last output."""
-_RETRY_S = 0.05
+_RETRY_S = 0.02
 _INHERITED = ("PATH", "TMPDIR")
 """All that the host, and so an agent that looks at it, sees of the runner's environment."""
 
@@ -51,6 +51,8 @@ class Notice:
     about: object
 
 
+Place = Callable[[HostStart], HostStart]
+"""What an order becomes where the agent is."""
 Event = AgentStarted | AgentFailed | AgentOut | AgentEnded | HostGone | Notice
 
 
@@ -98,7 +100,15 @@ class Writing(Protocol):
 class AgentHost:
     """A connection to agent_host; safe for many threads."""
 
-    def __init__(self, reading: IO[bytes], writing: Writing, *, process: subprocess.Popen[bytes] | None) -> None:
+    def __init__(
+        self,
+        reading: IO[bytes],
+        writing: Writing,
+        *,
+        process: subprocess.Popen[bytes] | None,
+        place: Place | None = None,
+    ) -> None:
+        self._place = place
         self._reading = reading
         self._writing = writing
         self._process = process
@@ -137,6 +147,8 @@ class AgentHost:
                 del self._sessions[session_id]
 
     def _send(self, order: HostStart | HostEnd) -> None:
+        if self._place is not None and isinstance(order, HostStart):
+            order = self._place(order)
         line = order.model_dump_json(by_alias=True).encode() + b"\n"
         try:
             with self._write_lock:
@@ -193,10 +205,21 @@ class AgentHost:
             process.wait()
 
 
-def reach_host(where: HostOverStdio | HostOverTcp, *, seconds: float) -> AgentHost:
-    """Start the host, or connect to it, and wait for its hello; raises LabError AGENT_HOST_MISSING."""
+def reach_host(
+    where: HostOverStdio | HostOverTcp, *, seconds: float, token: str | None = None, place: Place | None = None
+) -> AgentHost:
+    """Start the host, or connect to it, and wait for its hello; raises LabError AGENT_HOST_MISSING.
+
+    `token` is the first line for a host that lets in only who knows it; `place` is done to every order to start.
+    """
     until = clock.elapsed_s() + seconds
-    host = _start(where) if isinstance(where, HostOverStdio) else _connect(where, until=until)
+    if isinstance(where, HostOverStdio):
+        host = _start(where)
+    else:
+        connection = _connect(where, until=until)
+        if token is not None:
+            connection.sendall(token.encode() + b"\n")
+        host = AgentHost(connection.makefile("rb"), _SocketWriter(connection), process=None, place=place)
     host.await_hello(seconds=max(until - clock.elapsed_s(), _RETRY_S))
     return host
 
@@ -212,7 +235,7 @@ def _start(where: HostOverStdio) -> AgentHost:
     return AgentHost(process.stdout, process.stdin, process=process)
 
 
-def _connect(where: HostOverTcp, *, until: float) -> AgentHost:
+def _connect(where: HostOverTcp, *, until: float) -> socket.socket:
     while True:
         left_s = max(until - clock.elapsed_s(), _RETRY_S)
         try:
@@ -225,7 +248,7 @@ def _connect(where: HostOverTcp, *, until: float) -> AgentHost:
             clock.pause(_RETRY_S)
             continue
         connection.settimeout(None)
-        return AgentHost(connection.makefile("rb"), _SocketWriter(connection), process=None)
+        return connection
 
 
 class _SocketWriter:

@@ -21,10 +21,10 @@ class Watch:
         self._lock = threading.Lock()
         self._is_over = False
 
-    def start(self, *, stdin: int | None) -> None:
-        """Watch from now on; without a `stdin` only signals."""
+    def start(self, *, stdin: int | None, hear: Callable[[bytes], None] = lambda _: None) -> None:
+        """Watch from now on; without a `stdin` only signals. `hear` gets each line that the driver says."""
         if stdin is not None:
-            threading.Thread(target=self._await_eof, args=(stdin,), name="driver watch", daemon=True).start()
+            threading.Thread(target=self._await_eof, args=(stdin, hear), name="driver watch", daemon=True).start()
         signal.signal(signal.SIGTERM, self._on_signal)
         signal.signal(signal.SIGINT, self._on_signal)
 
@@ -33,9 +33,12 @@ class Watch:
         with self._lock:
             self._is_over = True
 
-    def _await_eof(self, stdin: int) -> None:
-        while os.read(stdin, READ_BYTES):
-            pass
+    def _await_eof(self, stdin: int, hear: Callable[[bytes], None]) -> None:
+        rest = b""
+        while piece := os.read(stdin, READ_BYTES):
+            *lines, rest = (rest + piece).split(b"\n")
+            for line in lines:
+                hear(line)
         self._leave(Exit.TERMINATED)
 
     def _on_signal(self, number: int, _frame: FrameType | None) -> None:

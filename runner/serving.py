@@ -46,8 +46,8 @@ def serve() -> int:
             return Exit.TERMINATED
         execution = Execution.of(order)
         watch = Watch(end=execution.end)
-        watch.start(stdin=stdin)
-        execution.reach()
+        watch.start(stdin=stdin, hear=execution.hear)
+        execution.reach(tell=lines.write)
     except LabError as error:
         lines.write(_refusal(error))
         return error.exit_code

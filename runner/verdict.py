@@ -56,6 +56,11 @@ def _infrastructure(happened: Happened) -> Verdict | None:
     return None if reason is None else _unknown(OutcomeClass.INFRASTRUCTURE, reason)
 
 
+def _setup(happened: Happened) -> Verdict | None:
+    ending = happened.ending
+    return _unknown(OutcomeClass.SETUP, ending.reason) if ending.kind is EndKind.SETUP else None
+
+
 def _suite(happened: Happened) -> Verdict | None:
     reason = happened.suite_error or happened.model_error
     return None if reason is None else _unknown(OutcomeClass.SUITE, reason)
@@ -85,6 +90,7 @@ def _no_expectation(happened: Happened) -> Verdict | None:
 
 _RULES: tuple[Callable[[Happened], Verdict | None], ...] = (
     _infrastructure,
+    _setup,
     _suite,
     _limit,
     _provider,

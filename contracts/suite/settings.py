@@ -60,6 +60,8 @@ class Limits(Record):
     """Cost of an attempt in US dollars; absent: no limit."""
     memory_mb: Annotated[int, Field(ge=16)] = 2048
     pids: Annotated[int, Field(ge=8)] = 512
+    cpus: Annotated[float, Field(gt=0)] | None = None
+    """Of the machine's, for the container of an agent; absent: all."""
     output_bytes: Annotated[int, Field(ge=1)] = 8 * 1024 * 1024
     """Of an agent process."""
     infrastructure_retries: Annotated[int, Field(ge=0)] = 0

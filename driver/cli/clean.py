@@ -8,7 +8,8 @@ from driver.cli.output import say
 
 
 @click.command(name="clean")
-def command() -> int:
+@click.option("--kept", is_flag=True, help="Also what --keep-containers left running.")
+def command(*, kept: bool) -> int:
     """Remove what runs left whose driver is gone; what a live run owns is left alone."""
     from contracts.errors import ErrorCode, LabError  # noqa: PLC0415 - `--help` imports no work
     from driver.backends import require_engine  # noqa: PLC0415 - as above
@@ -17,7 +18,7 @@ def command() -> int:
     cleaned = [clean_disk()]
     try:
         require_engine()
-        cleaned.append(clean_engine())
+        cleaned.append(clean_engine(kept=kept))
     except LabError as error:
         if error.code is not ErrorCode.NO_ENGINE:
             raise
@@ -27,6 +28,8 @@ def command() -> int:
         say(f"removed {line}")
     for run in sorted({run for part in cleaned for run in part.spared_runs}):
         click.echo(f"left alone: {run} is live, or another machine's", err=True)
+    for run in sorted({run for part in cleaned for run in part.kept_runs}):
+        click.echo(f"left alone: {run} kept its containers; next: labctl clean --kept", err=True)
     if not removed:
         click.echo("nothing to remove", err=True)
     return 0

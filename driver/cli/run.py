@@ -101,6 +101,23 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     help="auto: Compose where a usable engine answers, else processes.",
 )
 @click.option(
+    "--isolation",
+    type=click.Choice(["shared", "container"]),
+    help="One container for all attempts, or one for each; default: container for a docker-agent agent, or when a "
+    "selected case has setup, working_dir or image.",
+)
+@click.option("--base-image", metavar="IMAGE", callback=_filled, help="What the containers of attempts are made from.")
+@click.option("--setup-root", is_flag=True, help="Run each case's setup as root with a writable root; agents never.")
+@click.option("--no-setup", is_flag=True, help="Skip each case's setup; recorded as drift.")
+@click.option("--egress", is_flag=True, help="Let what talks to the model out of the closed network.")
+@click.option("--keep-containers", is_flag=True, help="Leave the containers of attempts running, to look into them.")
+@click.option(
+    "--container-runtime",
+    metavar="EXE",
+    callback=_filled,
+    help="A program like docker, on the same engine, for the containers of attempts.",
+)
+@click.option(
     "--evidence",
     "--output",
     default="evidence",

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
+from contracts.containers import REQUEST_MARKS
 from contracts.control import without_prefix
 from contracts.errors import ErrorCode, Found, LabError
-from contracts.order import HostOverTcp, RunnerOrder
+from contracts.order import HostOverTcp, HostPerAttempt, RunnerOrder
 from contracts.plan import Backend, ImageIdentity
 from contracts.suite.suite import Suite
 from driver import clock
 from driver.checkout import ROOT
 from driver.owner import own_identity
-from driver.ports import EngineFacts, LogLine, UserServices, World
+from driver.ports import EngineFacts, KeptContainer, LogLine, UserServices, World
 from driver.scratch import scratch_folder
-from driver.stacks.children import Child, child_env, ended
+from driver.stacks.attempt_containers import AttemptContainers
+from driver.stacks.attempt_place import attempt_place
+from driver.stacks.children import Child, ended
+from driver.stacks.container_argv import AGENT_SUITE, PORT
+from driver.stacks.container_calls import client_env
 from driver.stacks.engine import Project
-from driver.stacks.images import ENV_FILE, VARIABLES, checked_images, read_env_file
+from driver.stacks.images import ENV_FILE, VARIABLES, checked_images, found_images, read_env_file
 from driver.stacks.networks import pool_exhausted
+from driver.stacks.ownership import OWNER_LABEL, RUN_LABEL
 from driver.stacks.user_services import user_services, write_stack_part
+from driver.stacks.way_out import write_way_out
 from ledger.capture import captured_text
 
 FILES = (ROOT / "compose.yaml", ROOT / "driver" / "stacks" / "labctl.compose.yaml")
 RUNNER_END_S = 10.0
 """How long `compose run` may take to end after its runner was told to."""
 _LOG_LINES = 200
-_CLIENT_ENV = ("HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY")
 
 
 class ComposeStack:
@@ -39,14 +44,16 @@ class ComposeStack:
 
     def __init__(self, facts: EngineFacts) -> None:
         self._facts = facts
+        self.kept: Sequence[KeptContainer] = ()
 
     def user_services(self, suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
         """See `driver.ports.Stack`."""
         return user_services(suite, profiles=profiles)
 
-    def preflight(self, *, needs_agent: bool) -> dict[str, ImageIdentity]:
+    def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:
         """The images that will run, each checked; raises LabError with exit 4."""
-        return checked_images(("fixture-api", "eval-runner", *(("agent",) if needs_agent else ())))
+        own = checked_images(("fixture-api", "eval-runner", *(("agent",) if needs_agent else ())))
+        return own | found_images(bases or {}, use="containers of attempts are made from it:")
 
     def facts(self) -> EngineFacts:
         """Versions of engine and Compose."""
@@ -60,25 +67,56 @@ class ComposeStack:
             env_file, part = work / "env", work / "services.json"
             env_file.write_text(_env_text(world))
             write_stack_part(world, part)
+            more = [write_way_out(work, world)] if world.plan.conditions.egress else []
             project = Project(
                 name=_project_name(world.plan.run_id),
                 root=ROOT,
-                files=(*FILES, part) if world.services.services else FILES,
+                files=(*FILES, *more, *([part] if world.services.services else ())),
                 env_file=env_file,
-                profiles=("eval", "agent") if world.plan.agent.needs_host else ("eval",),
+                profiles=("eval", "agent") if _shares_an_agent(world) else ("eval",),
             )
             stack.callback(project.down)
             stack.callback(_keep_logs, project, world, log)
+            containers = stack.enter_context(self._containers(world, project.name))
             child = Child.start(
                 "eval-runner",
                 project.argv("--progress", "quiet", "run", "--rm", "-T", "eval-runner"),
                 cwd=ROOT,
-                env=child_env(**_client_env()),
+                env=client_env(),
             )
             stack.enter_context(ended(child, grace_s=RUNNER_END_S))
             child.follow(log)
             child.send_line(_order(world).to_line())
-            yield _lines(child, project, services=("fixture-api", *world.services.services))
+            lines = _lines(child, project, services=("fixture-api", *world.services.services))
+            yield lines if containers is None else _without_requests(lines, containers, child)
+
+    @contextmanager
+    def _containers(self, world: World, project: str) -> Iterator[AttemptContainers | None]:
+        """Whoever starts the containers of attempts; None where they share one."""
+        if world.own_containers is None:
+            yield None
+            return
+        setup = read_env_file(ENV_FILE)
+        user = f"{setup['LAB_UID']}:{setup['LAB_GID']}"
+        labels = {RUN_LABEL: world.plan.run_id, OWNER_LABEL: own_identity()}
+        kept: list[KeptContainer] = []
+        self.kept = kept
+        with attempt_place(world, world.own_containers, project=project, user=user, labels=labels, kept=kept) as place:
+            yield place
+
+
+def _shares_an_agent(world: World) -> bool:
+    return world.plan.agent.needs_host and world.own_containers is None
+
+
+def _without_requests(lines: Iterator[str], containers: AttemptContainers, child: Child) -> Iterator[str]:
+    """The lines that are for the driver; requests for containers are obeyed as they come."""
+    containers.answer = child.send_line
+    for line in lines:
+        if line.startswith(REQUEST_MARKS):
+            containers.take(line)
+        else:
+            yield line
 
 
 def _lines(child: Child, project: Project, *, services: Sequence[str]) -> Iterator[str]:
@@ -108,7 +146,7 @@ def _start_failure(child: Child, project: Project, *, services: Sequence[str]) -
 
 
 def _keep_logs(project: Project, world: World, log: LogLine) -> None:
-    services = ("fixture-api", "agent") if world.plan.agent.needs_host else ("fixture-api",)
+    services = ("fixture-api", "agent") if _shares_an_agent(world) else ("fixture-api",)
     for service in services:
         for line in project.logs(service, tail=_LOG_LINES):
             log(service, line)
@@ -128,31 +166,32 @@ def _env_text(world: World) -> str:
     conditions = world.plan.conditions
     values = {
         **{name: setup[name] for name in (*VARIABLES.values(), "LAB_UID", "LAB_GID") if name in setup},
-        **{VARIABLES[service]: image.image_id for service, image in world.plan.images.items() if service in VARIABLES},
+        **{VARIABLES[key]: image.image_id for key, image in world.plan.images.items() if key in VARIABLES},
         "LAB_SUITE": str(world.suite),
         "LAB_AGENT_SUITE": str(world.agent_suite),
         "LAB_RUN_ID": world.plan.run_id,
         "LAB_OWNER": own_identity(),
         "LAB_MEMORY_MB": str(conditions.limits.memory_mb),
         "LAB_PIDS": str(conditions.limits.pids),
+        "LAB_CPUS": f"{conditions.limits.cpus or 0:g}",
         "FIXED_NOW": conditions.clock,
         "FIXTURE_SELECT": world.plan.agent.select,
     }
     return "".join(f"{name}={value}\n" for name, value in values.items())
 
 
-def _client_env() -> dict[str, str]:
-    return {name: os.environ[name] for name in _CLIENT_ENV if name in os.environ}
-
-
 def _order(world: World) -> RunnerOrder:
-    needs_agent = world.plan.agent.needs_host
+    host: HostOverTcp | HostPerAttempt | None = None
+    if world.own_containers is not None:
+        host = HostPerAttempt(port=PORT)
+    elif _shares_an_agent(world):
+        host = HostOverTcp(host="agent", port=PORT)
     return RunnerOrder(
         plan=world.plan,
         suite="/suite",
         fixture_url="http://fixture-api:8080",
         control_url="http://fixture-control:8081",
-        agent_host=HostOverTcp(host="agent", port=7070) if needs_agent else None,
-        agent_suite="/agent-suite",
+        agent_host=host,
+        agent_suite=AGENT_SUITE,
         agent_env=dict(world.agent_env),
     )

@@ -88,20 +88,23 @@ def checked_images(services: tuple[str, ...]) -> dict[str, ImageIdentity]:
     return {service: _identity(named[VARIABLES[service]], image) for service, image in present.items()}
 
 
-def identities(references: Mapping[str, str]) -> dict[str, ImageIdentity]:
-    """The images of a user's services by service; raises LabError IMAGE_MISSING for all that are not here."""
-    if not references:
-        return {}
-    inspected = _inspect_all(references)
-    missing = [service for service, image in inspected.items() if image is None]
+def found_images(references: Mapping[str, str], *, use: str) -> dict[str, ImageIdentity]:
+    """The images of a user, by the keys that the references have; `use` says what for, of what the key names.
+
+    Raises:
+        LabError: IMAGE_MISSING with every one that is not on this machine: nothing is pulled during a run.
+
+    """
+    inspected = _inspect_all(references) if references else {}
+    missing = [key for key, image in inspected.items() if image is None]
     if missing:
         raise LabError(
             ErrorCode.IMAGE_MISSING,
-            f"{len(missing)} of {len(references)} images of compose_files are not on this machine",
-            found=[Found(references[service], place=f"services.{service}.image") for service in missing],
+            f"not on this machine: {', '.join(references[key] for key in missing)}",
+            found=[Found(f"{use} {key}", place=references[key]) for key in missing],
             next_step=f"docker pull {references[missing[0]]}, or build it; the lab pulls and builds nothing",
         )
-    return {name: _identity(references[name], image) for name, image in inspected.items() if image is not None}
+    return {key: _identity(references[key], image) for key, image in inspected.items() if image is not None}
 
 
 def known_images() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Containers and networks by the labels that say which run made them and who owns it."""
+"""Containers, networks and volumes by the labels that say which run made them and who owns it."""
 
 from __future__ import annotations
 
@@ -9,32 +9,40 @@ from functools import partial
 from typing import Literal
 
 from python_on_whales import DockerClient
-from python_on_whales.exceptions import NoSuchContainer, NoSuchNetwork
+from python_on_whales.exceptions import NoSuchContainer, NoSuchNetwork, NoSuchVolume
 
 from contracts.errors import Found, LabError
 from driver.stacks.engine import bounded
 
 RUN_LABEL = "labctl.run"
 OWNER_LABEL = "labctl.owner"
+KEPT_LABEL = "labctl.kept"
+"""On what --keep-containers leaves: the folder on this machine that goes with it."""
 PROJECT_LABEL = "com.docker.compose.project"
+
+
+Kind = Literal["container", "network", "volume"]
 
 
 @dataclass(frozen=True)
 class Owned:
-    """A container or network that a run of labctl made."""
+    """A container, network or volume that a run of labctl made."""
 
-    kind: Literal["container", "network"]
+    kind: Kind
     id: str
     name: str
     run: str
     owner: str
+    kept: str | None = None
+    """The folder of what --keep-containers left; None for everything else."""
 
 
 def owned_things() -> list[Owned]:
-    """Every container and network of any run of labctl on this engine, containers first; raises LabError."""
+    """Everything of any run of labctl on this engine, containers first, which hold the rest; raises LabError."""
     containers = bounded("docker ps", lambda: list(_containers()))
     networks = bounded("docker network ls", lambda: list(_networks()))
-    return containers + networks
+    volumes = bounded("docker volume ls", lambda: list(_volumes()))
+    return containers + networks + volumes
 
 
 def _containers() -> Iterator[Owned]:
@@ -49,8 +57,21 @@ def _networks() -> Iterator[Owned]:
             yield _owned("network", network.id, network.name, network.labels or {})
 
 
-def _owned(kind: Literal["container", "network"], thing_id: str, name: str, labels: dict[str, str]) -> Owned:
-    return Owned(kind=kind, id=thing_id, name=name, run=labels[RUN_LABEL], owner=labels.get(OWNER_LABEL, ""))
+def _volumes() -> Iterator[Owned]:
+    for volume in DockerClient().volume.list(filters={"label": RUN_LABEL}):
+        with suppress(NoSuchVolume):  # as above
+            yield _owned("volume", volume.name, volume.name, volume.labels or {})
+
+
+def _owned(kind: Kind, thing_id: str, name: str, labels: dict[str, str]) -> Owned:
+    return Owned(
+        kind=kind,
+        id=thing_id,
+        name=name,
+        run=labels[RUN_LABEL],
+        owner=labels.get(OWNER_LABEL, ""),
+        kept=labels.get(KEPT_LABEL),
+    )
 
 
 def remove_all(things: Iterable[Owned]) -> list[Found]:
@@ -66,8 +87,10 @@ def remove_all(things: Iterable[Owned]) -> list[Found]:
 
 def _remove(thing: Owned) -> None:
     client = DockerClient()
-    with suppress(NoSuchContainer, NoSuchNetwork):  # somebody else was quicker
+    with suppress(NoSuchContainer, NoSuchNetwork, NoSuchVolume):  # somebody else was quicker
         if thing.kind == "container":
             client.container.remove(thing.id, force=True, volumes=True)
-        else:
+        elif thing.kind == "network":
             client.network.remove(thing.id)
+        else:
+            client.volume.remove(thing.id)

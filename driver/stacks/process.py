@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from contracts.order import HostOverStdio, RunnerOrder
 from contracts.plan import Backend, ImageIdentity
 from contracts.suite.suite import Suite
 from driver.checkout import AGENT_HOST
-from driver.ports import EngineFacts, LogLine, UserServices, World
+from driver.ports import EngineFacts, KeptContainer, LogLine, UserServices, World
 from driver.refusals import refuse_unknown_profiles
 from driver.scratch import scratch_folder
 from driver.stacks.children import Child
@@ -27,7 +27,8 @@ class ProcessStack:
     """Fixture API, runner and the runner's agent host as plain processes on loopback ports."""
 
     backend: Backend = "process"
-    not_enforced: tuple[str, ...] = ("memory_mb", "pids")
+    kept: Sequence[KeptContainer] = ()
+    not_enforced: tuple[str, ...] = ("memory_mb", "pids", "cpus")
 
     def __init__(self, standby: Standby) -> None:
         self._standby = standby
@@ -47,7 +48,7 @@ class ProcessStack:
             )
         return UserServices()
 
-    def preflight(self, *, needs_agent: bool) -> dict[str, ImageIdentity]:  # noqa: ARG002 - the port's signature
+    def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:  # noqa: ARG002 - the port's signature
         """Nothing to check: the interpreter that runs this runs everything; no images."""
         return {}
 

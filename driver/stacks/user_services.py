@@ -14,7 +14,7 @@ from contracts.suite.withheld import is_withheld
 from driver.ports import UserServices, World
 from driver.refusals import refuse_unknown_profiles
 from driver.stacks.engine import compose_model
-from driver.stacks.images import identities
+from driver.stacks.images import found_images
 from driver.stacks.user_compose import is_active, problems_of, profiles_in, stack_part
 
 
@@ -56,7 +56,8 @@ def user_services(suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
     if found:
         raise LabError(ErrorCode.SUITE_INVALID, "compose_files ask for what no suite may have", found=found)
     refuse_unknown_profiles(profiles, known=profiles_in(whole))
-    return UserServices(services=active, images=identities({name: one["image"] for name, one in active.items()}))
+    references = {name: one["image"] for name, one in active.items()}
+    return UserServices(services=active, images=found_images(references, use="the image of the service"))
 
 
 def _file_of(service: str, models: Mapping[str, Mapping[str, Any]]) -> str:

@@ -69,12 +69,17 @@ def start_order(
     return HostStart(
         id=session_id,
         argv=argv,
-        env={**agent_env, **attempt_env(assignment)},
+        env=agent_environment(assignment, agent_env),
         stdin=json.dumps(task_of(assignment), ensure_ascii=False) + "\n",
         seconds=assignment.limits.seconds or None,
         output_bytes=assignment.limits.output_bytes,
         grace_seconds=GRACE_S,
     )
+
+
+def agent_environment(assignment: Assignment, agent_env: Mapping[str, str]) -> dict[str, str]:
+    """All variables of an attempt but PATH, HOME and TMPDIR."""
+    return {**agent_env, **attempt_env(assignment)}
 
 
 @dataclass

@@ -65,6 +65,7 @@ class EndKind(Enum):
     AGENT_ERROR = "agent-error"
     LIMIT = "limit"
     PROVIDER = "provider"
+    SETUP = "setup"
     INFRASTRUCTURE = "infrastructure"
 
 
@@ -88,6 +89,8 @@ class AgentRun:
     usage: Usage = field(default_factory=Usage)
     log: str | None = None
     agent_end: AgentEnd | None = None
+    seconds: float | None = None
+    """The agent's own time where the run had to wait for something else first; None: all of it was the agent's."""
 
 
 class Agent(Protocol):

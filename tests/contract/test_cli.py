@@ -90,6 +90,13 @@ def test_every_command_has_help(command: str) -> None:
         (["run", "fixtures", "--profile", ""], 2, "labctl: bad-usage: "),
         (["run", "fixtures", "--suite-timeout", "0"], 2, "labctl: bad-usage: "),
         (["run", "fixtures", "--suite-timeout", "nan"], 2, "labctl: bad-usage: "),
+        (["run", "fixtures", "--backend", "process", "--isolation", "container"], 2, "labctl: bad-usage: "),
+        (["run", "fixtures", "--backend", "process", "--agent", "desk", "--setup-root"], 2, "labctl: bad-usage: "),
+        (
+            ["run", "fixtures", "--backend", "process", "--agent", "desk", "--isolation", "container"],
+            4,
+            "labctl: isolation-missing: ",
+        ),
         (["verify", "no-such-run"], 2, "labctl: no-run: "),
         (["show", "no-such-run"], 2, "labctl: no-run: "),
         (["cases", "lint", "no-such-suite"], 2, "labctl: suite-missing: "),

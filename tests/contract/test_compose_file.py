@@ -31,7 +31,7 @@ def test_every_image_of_compose_comes_from_a_variable() -> None:
 def test_every_public_image_is_pinned_by_digest() -> None:
     lines = (ROOT / "images.env").read_text(encoding="utf-8").splitlines()
     pins = dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
-    assert set(pins) == {"BASE_IMAGE", "TOXIPROXY_IMAGE", "OTELCOL_IMAGE"}
+    assert set(pins) == {"BASE_IMAGE", "TOXIPROXY_IMAGE", "OTELCOL_IMAGE", "DOCKER_AGENT_BASE_IMAGE"}
     for pin in pins.values():
         assert re.fullmatch(r"[a-z0-9./-]+:[a-zA-Z0-9._-]+@sha256:[0-9a-f]{64}", pin), pin
 

@@ -93,7 +93,7 @@ def fixture_api(suite_root: Path, *, select: str = "prefix") -> Iterator[Fixture
 
 def order_of(plan: Plan, api: FixtureApi, *, work: Path, agent_suite: Path | None = None) -> RunnerOrder:
     """The order that the driver would give on the process backend."""
-    host = (sys.executable, str(ROOT / "agent_host" / "agent_host.py"), "--stdio", "--work", str(work))
+    host = (sys.executable, str(ROOT / "agent_host" / "__main__.py"), "--stdio", "--work", str(work))
     return RunnerOrder(
         plan=plan,
         suite=plan.suite,

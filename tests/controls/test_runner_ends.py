@@ -184,7 +184,7 @@ def free_port() -> int:
 def test_an_agent_host_in_a_container_of_its_own_is_spoken_to_over_tcp_and_ends_with_the_runner(work: Work) -> None:
     suite = write_controls(work() / "suite", [case for case in CASES if case["id"] in {"is-right", "crashes"}])
     port = free_port()
-    program = str(ROOT / "agent_host" / "agent_host.py")
+    program = str(ROOT / "agent_host" / "__main__.py")
     argv = [sys.executable, program, "--host", "127.0.0.1", "--listen", str(port), "--work", str(work())]
     with fixture_api(suite) as api, subprocess.Popen(argv) as host:
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -12,7 +12,7 @@ from contracts.lines import RunnerAttempt, RunnerFinished, RunnerReady, RunnerSt
 from contracts.outcome import Outcome
 from contracts.plan import Backend, ImageIdentity, Plan
 from contracts.suite.suite import Suite
-from driver.ports import EngineFacts, LogLine, UserServices, World
+from driver.ports import EngineFacts, KeptContainer, LogLine, UserServices, World
 
 
 def passing_attempt(plan: Plan, case_id: str) -> RunnerAttempt:
@@ -52,13 +52,14 @@ class FakeStack:
     says: Callable[[Plan], Iterable[str]] = all_pass
     backend: Backend = "process"
     not_enforced: tuple[str, ...] = ()
+    kept: Sequence[KeptContainer] = ()
     torn_down: bool = False
     worlds: list[World] = field(default_factory=list)
 
     def user_services(self, suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
         return UserServices()
 
-    def preflight(self, *, needs_agent: bool) -> dict[str, ImageIdentity]:
+    def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:
         return {}
 
     def facts(self) -> EngineFacts:

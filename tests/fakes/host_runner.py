@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-HOST = Path(__file__).parents[2] / "agent_host" / "agent_host.py"
+HOST = Path(__file__).parents[2] / "agent_host" / "__main__.py"
 
 
 PATIENCE_S = 20.0

@@ -79,6 +79,8 @@ def test_orders_are_lines_with_every_key_of_the_protocol(host: HostEnd) -> None:
         "seconds": None,
         "outputBytes": 9,
         "graceSeconds": 2.0,
+        "cwd": None,
+        "leave": False,
     }
     assert json.loads(host.orders.readline()) == {"op": "end", "id": "a#1"}
 

@@ -88,7 +88,6 @@ def test_an_only_agent_needs_no_default(folder: SuiteFolder) -> None:
         ("agent.yaml", {}, ErrorCode.NOT_BUILT_YET, "docker-agent"),
         ("team/agent:1", {}, ErrorCode.NOT_BUILT_YET, "docker-agent"),
         ("packed", {}, ErrorCode.NOT_BUILT_YET, "suite.toml agents.packed.adapter"),
-        ("open", {}, ErrorCode.NOT_BUILT_YET, "suite.toml agents.open.egress"),
         ("real", {}, ErrorCode.NOT_BUILT_YET, 'the model "openai/gpt-5" of the agent "real"'),
         ("support", {"model": "openai/gpt-5"}, ErrorCode.NOT_BUILT_YET, "expected: scripted/support"),
         ("support", {"model": "scripted/suport"}, ErrorCode.UNKNOWN_MODEL, 'did you mean "scripted/support"?'),

@@ -101,20 +101,6 @@ def test_an_empty_pattern_is_refused_and_does_not_mean_everything(suite: Suite, 
     assert refusal(suite, only).code is ErrorCode.BAD_USAGE
 
 
-@pytest.mark.parametrize("keys", [{"setup": "true"}, {"working_dir": "repo"}, {"image": "alpine"}])
-def test_a_selected_case_that_needs_a_container_is_refused_and_an_unselected_one_is_not(
-    tmp_path: Path, keys: dict[str, str]
-) -> None:
-    cases = [CASE, {**CASE, "id": "boxed", **keys}]
-    suite = load_suite(SuiteFolder(tmp_path, cases=cases, texts={"working_dirs/repo/a": ""}).write())
-    assert selected(suite, case_ids=("greets",)) == ["greets"]
-    with pytest.raises(LabError) as caught:
-        select_cases(suite)
-    assert caught.value.exit_code == 4
-    assert "boxed" in str(caught.value)
-    assert next(iter(keys)) in str(caught.value)
-
-
 def test_relevance_and_faults_do_not_stop_a_run(tmp_path: Path) -> None:
     case = {**CASE, "expect": {"relevance": ["is polite"]}, "faults": {"network": [{"type": "timeout"}]}}
     assert selected(load_suite(SuiteFolder(tmp_path, cases=[case]).write())) == ["greets"]

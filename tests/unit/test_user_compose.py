@@ -152,14 +152,14 @@ def compose(monkeypatch: pytest.MonkeyPatch) -> None:
                 services[name] = {**services.get(name, {}), **service}
         return {"services": services}
 
-    def identities(references: Mapping[str, str]) -> dict[str, ImageIdentity]:
+    def found_images(references: Mapping[str, str], *, use: str) -> dict[str, ImageIdentity]:
         return {
             name: ImageIdentity(reference=reference, digest="sha256:1", image_id="sha256:1")
             for name, reference in references.items()
         }
 
     monkeypatch.setattr(door, "compose_model", model)
-    monkeypatch.setattr(door, "identities", identities)
+    monkeypatch.setattr(door, "found_images", found_images)
 
 
 def suite_with(root: Path, *files: str) -> Suite:

@@ -1,0 +1,1 @@
+"""The one program of the lab that runs beside an agent; standard library only."""

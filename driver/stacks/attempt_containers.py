@@ -1,0 +1,156 @@
+"""The containers of a run's attempts: started when the runner asks, gone when their attempt is over, or kept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from contracts.containers import (
+    ContainerAnswer,
+    ContainerFailed,
+    ContainerOver,
+    ContainerStarted,
+    ContainerWanted,
+    RootSetupEnded,
+    RootSetupWanted,
+    container_requests,
+)
+from driver.base_images import OWN
+from driver.ports import OwnContainers, World
+from driver.stacks.container_argv import AttemptContainer, root_setup_argv, root_setup_order
+from driver.stacks.container_calls import call
+
+ATTEMPT_LABEL = "labctl.attempt"
+"""On every container of an attempt: which one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where the containers of one run live."""
+
+    world: World
+    own: OwnContainers
+    project: str
+    networks: tuple[str, ...]
+    user: str
+    """`uid:gid` of the agents."""
+    lent_volume: Callable[[], str]
+    """The volume with the carried Python; waits until it is filled."""
+    labels: dict[str, str]
+    folder: Path
+    """For the copies of working folders."""
+    mounts: Mapping[str, Path]
+
+    def name(self, alias: str) -> str:
+        """Of the container with that alias, on the whole engine."""
+        return f"{self.project}-{alias}"
+
+    def copy_of(self, alias: str) -> Path:
+        """The working folder of that container on this machine."""
+        return self.folder / alias
+
+    def container(self, wanted: ContainerWanted) -> AttemptContainer:
+        """What is started for a request, with a fresh copy of the case's working folder; raises LabError, OSError."""
+        plan = self.world.plan
+        key = self.own.image_of_case[wanted.case_id]
+        return AttemptContainer(
+            runtime=self.own.runtime,
+            name=self.name(wanted.alias),
+            alias=wanted.alias,
+            image=plan.images[key].image_id,
+            token_sha256=wanted.token_sha256,
+            networks=self.networks,
+            user=self.user,
+            limits=plan.conditions.limits,
+            mounts=self.mounts,
+            working_dir=self._working_copy(wanted),
+            lent_volume=None if key == OWN else self.lent_volume(),
+            setup_root=plan.conditions.setup_root,
+            keep=self.own.keep,
+            labels={**self.labels, ATTEMPT_LABEL: f"{wanted.case_id}#{wanted.attempt}"},
+        )
+
+    def _working_copy(self, wanted: ContainerWanted) -> Path | None:
+        name = self.own.working_dirs.get(wanted.case_id)
+        if name is None:
+            return None
+        source, copy = self.world.suite / "working_dirs" / name, self.copy_of(wanted.alias)
+        copy.mkdir()
+        if source.is_dir():  # a staged suite has no empty folders
+            shutil.copytree(source, copy, dirs_exist_ok=True)
+        copy.chmod(0o755)
+        if os.getuid() == 0:  # else the container's user is this one
+            uid, gid = map(int, self.user.split(":"))
+            for path in (copy, *copy.rglob("*")):
+                os.chown(path, uid, gid)
+        return copy
+
+
+@dataclass
+class AttemptContainers:
+    """Obeys the runner's requests, on threads of its own."""
+
+    place: Place
+    answer: Callable[[str], None] | None = None
+    """Takes one line for the runner; set before the first request."""
+    _pool: ThreadPoolExecutor = field(init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def __post_init__(self) -> None:
+        # one is started ahead of those that run; another may be set up, or be taken away
+        self._pool = ThreadPoolExecutor(self.place.world.plan.concurrency + 2, "attempt-containers")
+
+    def take(self, line: str) -> None:
+        """Begin what a line of the runner asks for; raises pydantic.ValidationError for a line that is no request."""
+        request = container_requests.validate_json(line)
+        match request:
+            case ContainerWanted():
+                self._pool.submit(self._start, request)
+            case RootSetupWanted():
+                self._pool.submit(self._set_up, request)
+            case ContainerOver():
+                self._pool.submit(self._take_away, request)
+
+    def _say(self, answer: ContainerAnswer) -> None:
+        if self.answer is None:
+            raise AssertionError("a request before the runner was started")
+        with self._lock, suppress(ValueError):  # closed: the runner is being left, and waits for nothing
+            self.answer(answer.to_line())
+
+    def _start(self, wanted: ContainerWanted) -> None:
+        try:
+            argv = self.place.container(wanted).argv()
+        except Exception as error:  # noqa: BLE001 - whatever it is: the attempt waits for an answer, which names it
+            self._say(ContainerFailed(alias=wanted.alias, reason=f"{type(error).__name__}: {error}"))
+            return
+        called = call(argv)
+        if called.exit_code == 0:
+            self._say(ContainerStarted(alias=wanted.alias))
+        else:
+            self._say(ContainerFailed(alias=wanted.alias, reason=f"{argv[0]} run: {called.last_line}"))
+
+    def _set_up(self, wanted: RootSetupWanted) -> None:
+        name = self.place.name(wanted.alias)
+        order = root_setup_order(wanted.script, env=wanted.env)
+        called = call(root_setup_argv(self.place.own.runtime, name), seconds=wanted.seconds, given=order)
+        self._say(RootSetupEnded(alias=wanted.alias, exit_code=called.exit_code, output=called.output))
+
+    def _take_away(self, over: ContainerOver) -> None:
+        """One that was entered ends with the runner's connection, and the engine removes it: no call is needed."""
+        if self.place.own.keep:
+            return
+        if not over.entered:
+            call([self.place.own.runtime, "rm", "--force", self.place.name(over.alias)])
+        copy = self.place.copy_of(over.alias)
+        if copy.exists():
+            shutil.rmtree(copy, ignore_errors=True)  # the container may still end; the folder around it goes at last
+
+    def close(self) -> None:
+        """Begin nothing more, and wait for what was begun."""
+        self._pool.shutdown(wait=True, cancel_futures=True)

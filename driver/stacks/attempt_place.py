@@ -1,0 +1,170 @@
+"""What the containers of attempts stand on and leave behind: lent Python, way out, folders; all gone after the run."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from contracts.errors import ErrorCode, LabError
+from driver.base_images import OWN
+from driver.ports import KeptContainer, OwnContainers, World
+from driver.scratch import kept_folder, remove_kept_folder, scratch_folder
+from driver.stacks.attempt_containers import ATTEMPT_LABEL, AttemptContainers, Place
+from driver.stacks.container_argv import AGENT_SUITE, LAB
+from driver.stacks.container_calls import call, must, refuse_other_engine
+from driver.stacks.ownership import KEPT_LABEL
+
+PROJECT_LABEL = "labctl.project"
+"""The Compose project that a container belongs to; Compose itself does not know it."""
+GONE_S = 30.0
+"""How long the engine may take to remove what ended."""
+_LOOK_S = 0.05
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run's containers, by label."""
+
+    runtime: str
+    project: str
+
+    def ids(self) -> list[str]:
+        argv = [
+            self.runtime,
+            "ps",
+            "--all",
+            "--quiet",
+            "--no-trunc",
+            "--filter",
+            f"label={PROJECT_LABEL}={self.project}",
+        ]
+        return must(argv, what="list the containers of attempts").split()
+
+    def remove(self) -> None:
+        """Remove them all, also those that the engine is removing at this moment; raises LabError."""
+        until = time.monotonic() + GONE_S
+        while ids := self.ids():
+            called = call([self.runtime, "rm", "--force", "--volumes", *ids])
+            if called.exit_code == 0:
+                return
+            if time.monotonic() > until:
+                raise LabError(
+                    ErrorCode.ENGINE_FAILED,
+                    f"{len(ids)} containers of attempts cannot be removed",
+                    cause=called.last_line,
+                    next_step="labctl clean",
+                )
+            time.sleep(_LOOK_S)
+
+    def kept(self, networks: tuple[str, ...]) -> list[KeptContainer]:
+        """Those that run, taken off the networks, which do not outlive the run."""
+        look = [self.runtime, "ps", "--no-trunc", "--filter", f"label={PROJECT_LABEL}={self.project}", "--format"]
+        lines = must([*look, f'{{{{.Names}}}}\t{{{{.Label "{ATTEMPT_LABEL}"}}}}'], what="list kept containers")
+        kept = []
+        for name, _, attempt in (line.partition("\t") for line in lines.splitlines()):
+            for network in networks:
+                must([self.runtime, "network", "disconnect", "--force", network, name], what=f"leave {network}")
+            kept.append(KeptContainer(attempt=attempt, command=f"{self.runtime} exec -it {name} sh"))
+        return sorted(kept, key=lambda one: one.attempt)
+
+
+@contextmanager
+def attempt_place(  # noqa: PLR0913 - each is another part of a run
+    world: World, own: OwnContainers, *, project: str, user: str, labels: dict[str, str], kept: list[KeptContainer]
+) -> Iterator[AttemptContainers]:
+    """Within: containers can be asked for. After: all are gone, or those that are kept stand in `kept`."""
+    refuse_other_engine(own.runtime)
+    run, tools = _Run(own.runtime, project), f"{project}_tools"
+    with ExitStack() as stack:
+        folder = kept_folder() if own.keep else stack.enter_context(scratch_folder())
+        folder.chmod(0o755)  # a container's user must get in
+        labels = {**labels, PROJECT_LABEL: project, **({KEPT_LABEL: str(folder)} if own.keep else {})}
+        networks: tuple[str, ...] = (tools,)
+        if world.plan.conditions.egress:
+            networks = (tools, stack.enter_context(_way_out(own.runtime, f"{project}_egress", labels)))
+        stack.callback(_drop_folder_of_nothing, folder, own=own, kept=kept)
+        volume = stack.enter_context(_lent_python(world, own, f"{project}-python", labels, kept=kept))
+        containers = AttemptContainers(
+            Place(
+                world=world,
+                own=own,
+                project=project,
+                networks=networks,
+                user=user,
+                lent_volume=volume.result,
+                labels=labels,
+                folder=folder,
+                mounts=_mounts(world, own, folder),
+            )
+        )
+        stack.callback(_leave, run, keep=own.keep, networks=networks, kept=kept)
+        stack.callback(containers.close)
+        yield containers
+
+
+def _drop_folder_of_nothing(folder: Path, *, own: OwnContainers, kept: list[KeptContainer]) -> None:
+    if own.keep and not kept:
+        remove_kept_folder(str(folder))
+
+
+def _leave(run: _Run, *, keep: bool, networks: tuple[str, ...], kept: list[KeptContainer]) -> None:
+    if keep:
+        kept.extend(run.kept(networks))
+    if not kept:
+        run.remove()
+
+
+def _mounts(world: World, own: OwnContainers, folder: Path) -> dict[str, Path]:
+    """What every container may read; copies that outlive the run where the containers do."""
+    mounts = {AGENT_SUITE: world.agent_suite, **own.mounts}
+    if not own.keep:
+        return mounts
+    copies = {path: folder / f"mount-{number}" for number, path in enumerate(mounts)}
+    for path, copy in copies.items():
+        shutil.copytree(mounts[path], copy)
+    return copies
+
+
+@contextmanager
+def _way_out(runtime: str, name: str, labels: dict[str, str]) -> Iterator[str]:
+    named = [part for key, value in labels.items() for part in ("--label", f"{key}={value}")]
+    must([runtime, "network", "create", *named, name], what="make a network that leads out")
+    try:
+        yield name
+    finally:
+        must([runtime, "network", "rm", "--force", name], what="remove the network that leads out")
+
+
+@contextmanager
+def _lent_python(
+    world: World, own: OwnContainers, name: str, labels: dict[str, str], *, kept: list[KeptContainer]
+) -> Iterator[Future[str]]:
+    """The volume for images that are not the lab's own, filled from that one while the stack comes up."""
+    if set(own.image_of_case.values()) <= {OWN}:
+        nothing: Future[str] = Future()
+        yield nothing
+        return
+    with ThreadPoolExecutor(1, "lent-python") as background:
+        filling = background.submit(_fill, own.runtime, name, world.plan.images[OWN].image_id, labels)
+        try:
+            yield filling
+        finally:
+            filling.exception()  # waits: what is not there yet cannot be removed
+            if not kept:
+                must([own.runtime, "volume", "rm", "--force", name], what="remove the lent Python")
+
+
+def _fill(runtime: str, volume: str, image: str, labels: dict[str, str]) -> str:
+    """The engine copies an image's files into an empty volume when a container of it is made; it never runs."""
+    named = [part for key, value in labels.items() for part in ("--label", f"{key}={value}")]
+    must([runtime, "volume", "create", *named, volume], what="make a volume for the lent Python")
+    mount = f"type=volume,source={volume},target={LAB}"
+    made = [runtime, "create", "--pull", "never", *named, "--network", "none", "--mount", mount, image]
+    container = must(made, what="fill the volume of the lent Python").splitlines()[-1]
+    must([runtime, "rm", "--force", container], what="remove what filled the volume")
+    return volume

@@ -1,0 +1,46 @@
+"""What an agent of one run is surrounded by: its isolation, its way out, the images of its containers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from contracts.own_containers import own_container_needs
+from contracts.plan import AgentPlan, Backend, Isolation
+from contracts.suite.case import Case
+from contracts.suite.suite import Suite
+from driver.base_images import BaseImages, base_images
+from driver.egress import decide_egress
+from driver.isolation import decide_isolation
+from driver.request import RunRequest
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Decided before anything starts."""
+
+    isolation: Isolation
+    egress: bool
+    bases: BaseImages
+
+    @classmethod
+    def decide(
+        cls, request: RunRequest, *, suite: Suite, cases: Sequence[Case], agent: AgentPlan, backend: Backend
+    ) -> Self:
+        """From the flags, the agent and the selected cases; raises what the three decisions raise."""
+        declared = suite.agents[agent.name]
+        isolation = decide_isolation(
+            request,
+            agent=agent,
+            agent_image=declared.image,
+            backend=backend,
+            needs=own_container_needs(cases, no_setup=request.no_setup),
+        )
+        egress = decide_egress(
+            agent, asked=request.egress, declared=declared.egress, model_url=declared.model_url, backend=backend
+        )
+        bases = BaseImages({}, {})
+        if isolation == "container":
+            bases = base_images(cases, agent=agent, agent_image=declared.image, base_image=request.base_image)
+        return cls(isolation=isolation, egress=egress, bases=bases)

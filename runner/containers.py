@@ -1,0 +1,164 @@
+"""A container for each attempt: asked of the driver, opened with a token, taken by one thread, over at the end."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+
+from contracts.containers import (
+    ContainerAnswer,
+    ContainerFailed,
+    ContainerOver,
+    ContainerRequest,
+    ContainerStarted,
+    ContainerWanted,
+    RootSetupEnded,
+    RootSetupWanted,
+    container_answers,
+)
+from contracts.control import AttemptKey
+from contracts.errors import LabError
+from contracts.hosting import HostStart
+from contracts.order import HostOverTcp
+from runner.attempts import Task
+from runner.hosting import AgentHost, AgentSession, reach_host
+from runner.randomness import random_bytes
+
+WORKING_DIR = "/working_dir"
+"""Where an agent in a container of its own starts: the copy of the case's folder, or an empty one."""
+HOME = "/work"
+"""Setup and agent share it; programs in it may be run."""
+ANSWER_S = 300.0
+"""The driver always answers or is gone, which is noticed elsewhere; this is for a driver that is stuck."""
+
+
+class NoContainerError(Exception):
+    """The attempt got no container; the text says why."""
+
+
+@dataclass
+class Container:
+    """One that was asked for; what is known of it comes from other threads."""
+
+    alias: str
+    token: str
+    started: threading.Event = field(default_factory=threading.Event)
+    failed: str | None = None
+    set_up: threading.Event = field(default_factory=threading.Event)
+    setup: RootSetupEnded | None = None
+    host: AgentHost | None = None
+
+
+class Containers:
+    """All containers of a run; implements `runner.agents.command.Hosting` for the thread that took one."""
+
+    def __init__(self, *, tell: Callable[[ContainerRequest], None], port: int, seconds: float) -> None:
+        self._tell = tell
+        self._port = port
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self._asked: dict[tuple[str, int], Container] = {}
+        self._open: dict[str, Container] = {}
+        self._of_thread = threading.local()
+
+    def ahead(self, groups: Iterable[tuple[Task, ...]]) -> Iterator[tuple[Task, ...]]:
+        """The groups, each with its container asked for while the one before it is under way."""
+        before: tuple[Task, ...] | None = None
+        for group in groups:
+            self._ask(group[0].key)
+            if before is not None:
+                yield before
+            before = group
+        if before is not None:
+            yield before
+
+    def _ask(self, key: AttemptKey) -> Container:
+        with self._lock:
+            known = self._asked.get((key.case, key.attempt))
+            if known is not None:
+                return known
+            container = Container(alias=f"attempt-{random_bytes(8).hex()}", token=random_bytes(16).hex())
+            self._asked[key.case, key.attempt] = self._open[container.alias] = container
+        digest = hashlib.sha256(container.token.encode()).hexdigest()
+        self._tell(ContainerWanted(case_id=key.case, attempt=key.attempt, alias=container.alias, token_sha256=digest))
+        return container
+
+    @contextmanager
+    def taken(self, key: AttemptKey) -> Iterator[Container]:
+        """The attempt's container for this thread, open; raises NoContainerError. Afterwards it is over."""
+        container = self._ask(key)
+        try:
+            container.host = self._entered(container)
+            self._of_thread.container = container
+            yield container
+        finally:
+            self._of_thread.container = None
+            if container.host is not None:
+                container.host.close()
+            with self._lock:
+                del self._asked[key.case, key.attempt], self._open[container.alias]
+            self._tell(ContainerOver(alias=container.alias, entered=container.host is not None))
+
+    def _entered(self, container: Container) -> AgentHost:
+        if not container.started.wait(ANSWER_S):
+            raise NoContainerError(f"the driver did not say within {ANSWER_S:g} s that its container started")
+        if container.failed is not None:
+            raise NoContainerError(container.failed)
+        where = HostOverTcp(host=container.alias, port=self._port)
+        try:
+            return reach_host(where, seconds=self._seconds, token=container.token, place=in_container)
+        except LabError as error:
+            raise NoContainerError(": ".join(filter(None, (error.message, error.cause)))) from error
+
+    def session(self, session_id: str) -> AbstractContextManager[AgentSession]:
+        """A session in the container that this thread took."""
+        container: Container | None = getattr(self._of_thread, "container", None)
+        if container is None or container.host is None:
+            raise AssertionError("this thread took no container")
+        return container.host.session(session_id)
+
+    def set_up_as_root(
+        self, container: Container, script: str, *, env: Mapping[str, str], seconds: float
+    ) -> RootSetupEnded:
+        """Have the driver run the script as root; raises NoContainerError when it does not answer."""
+        self._tell(RootSetupWanted(alias=container.alias, script=script, env=home_of(env), seconds=seconds))
+        if not container.set_up.wait(seconds + ANSWER_S) or container.setup is None:
+            raise NoContainerError("the driver did not say how its setup ended")
+        return container.setup
+
+    def hear(self, line: bytes) -> None:
+        """Take an answer of the driver; raises pydantic.ValidationError for a line that is none."""
+        answer: ContainerAnswer = container_answers.validate_json(line)
+        with self._lock:
+            container = self._open.get(answer.alias)
+        if container is None:
+            return  # its attempt gave up
+        match answer:
+            case ContainerStarted():
+                container.started.set()
+            case ContainerFailed(reason=reason):
+                container.failed = reason
+                container.started.set()
+            case RootSetupEnded():
+                container.setup = answer
+                container.set_up.set()
+
+    def close(self) -> None:
+        """Leave every container now, which ends its agent."""
+        with self._lock:
+            hosts = [container.host for container in self._open.values() if container.host is not None]
+        for host in hosts:
+            host.close()
+
+
+def in_container(order: HostStart) -> HostStart:
+    """The order as it is meant there: it starts in the working folder; -e may still name another HOME."""
+    return order.model_copy(update={"cwd": order.cwd or WORKING_DIR, "env": home_of(order.env)})
+
+
+def home_of(env: Mapping[str, str]) -> dict[str, str]:
+    """The environment with the HOME and TMPDIR of the container, unless it has its own."""
+    return {"HOME": HOME, "TMPDIR": HOME, **env}
