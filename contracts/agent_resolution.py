@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from contracts.errors import ErrorCode, Found, LabError
+from contracts.model_endpoint import PROVIDERS, SCRIPTED, Endpoint
 from contracts.plan import AgentPlan
 from contracts.suite.problems import unknown_name
 from contracts.suite.settings import Agent
@@ -12,8 +13,6 @@ from contracts.suite.suite import Suite
 
 _MODEL = re.compile(r"[^/\s]+/\S+")
 _FILE_OR_REFERENCE = re.compile(r".*\.ya?ml$|.*[/:].*")
-SCRIPTED = "scripted"
-"""The provider of the models in models/."""
 
 
 def resolve_agent(suite: Suite, *, name: str | None, model: str | None, prompt: str | None) -> AgentPlan:
@@ -42,6 +41,8 @@ def resolve_agent(suite: Suite, *, name: str | None, model: str | None, prompt: 
         adapter=agent.adapter,
         prompt=chosen_prompt,
         model=chosen_model,
+        model_url=agent.model_url,
+        auth=agent.auth,
         temperature=agent.temperature,
         max_output_tokens=agent.max_output_tokens,
         command=agent.command,
@@ -90,7 +91,7 @@ def _refuse_unbuilt(suite: Suite, name: str) -> None:
             found=[Found(f'adapter = "{agent.adapter}"', file, f"agents.{name}.adapter")],
             expected="chat or command",
         )
-    asked = {"egress": agent.egress, "model_url": agent.model_url, "auth": agent.auth, "image": agent.image}
+    asked = {"egress": agent.egress, "image": agent.image, "auth": agent.auth if agent.adapter == "command" else None}
     unbuilt = [key for key, value in asked.items() if value]
     if unbuilt:
         raise LabError(
@@ -115,11 +116,12 @@ def _refuse_model(suite: Suite, name: str, agent: Agent, model: str | None) -> N
     if not _MODEL.fullmatch(model) or (provider == SCRIPTED and scripted not in suite.models):
         text = unknown_name("model", model, known)
         raise LabError(ErrorCode.UNKNOWN_MODEL, text, expected="provider/model; scripted/NAME is models/NAME.json")
-    if provider != SCRIPTED and agent.adapter == "chat":
+    if provider != SCRIPTED and agent.adapter == "chat" and not Endpoint(model, url=agent.model_url).is_known:
         raise LabError(
-            ErrorCode.NOT_BUILT_YET,
-            f'the model "{model}" of the agent "{name}" is a real one, which this version does not ask',
-            expected=", ".join(known) or "a scripted model: models/NAME.json",
+            ErrorCode.UNKNOWN_MODEL,
+            f'the model "{model}" of the agent "{name}" is of a provider that is not known by name',
+            expected=f"one of {', '.join([SCRIPTED, *PROVIDERS])}, or any name with a model_url",
+            next_step=f"model_url in [agents.{name}]: any endpoint that speaks OpenAI's protocol",
         )
 
 

@@ -39,6 +39,8 @@ class ErrorCode(Enum):
     AGENT_HOST_MISSING = ("agent-host-missing", Exit.ENVIRONMENT, "The agent's host could not be reached.")
     RUNNER_FAILED = ("runner-failed", Exit.ENVIRONMENT, "The runner ended before the first attempt.")
     ISOLATION_MISSING = ("isolation-missing", Exit.ENVIRONMENT, "The case needs a container of its own.")
+    KEY_MISSING = ("key-missing", Exit.ENVIRONMENT, "A model's service needs a key that is nowhere.")
+    MODEL_OUT_OF_REACH = ("model-out-of-reach", Exit.ENVIRONMENT, "The model is outside, and nothing leads there.")
     EVIDENCE_UNWRITABLE = ("evidence-unwritable", Exit.ENVIRONMENT, "The evidence folder cannot be written.")
     UNSEALED = ("unsealed", Exit.EVIDENCE, "The run has no COMPLETE: it was interrupted or made by hand.")
     ALTERED = ("altered", Exit.EVIDENCE, "The run is not what was sealed; the files are named.")

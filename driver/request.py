@@ -30,5 +30,10 @@ class RunRequest:
     env: tuple[str, ...]
     """`KEY` or `KEY=VALUE`, as given."""
     not_secret: tuple[str, ...]
+    env_from_file: Path | None = None
+    """Values for the judge, the provider keys and -e KEY."""
+    judge_model: str | None = None
+    """None: the suite decides."""
+    judge_votes: int = 1
     command: tuple[str, ...]
     """The command line, for the record, with every value of -e taken out."""

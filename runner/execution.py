@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.lines import RunnerAttempt
+from contracts.model_endpoint import is_scripted
 from contracts.order import RunnerOrder
 from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
@@ -21,6 +22,7 @@ from runner.schedule import Schedule, plan_tasks
 from runner.world import World
 
 if TYPE_CHECKING:
+    from runner.agents.provider_model import ProviderModel
     from runner.hosting import AgentHost
 
 SUITE_MARK = "{suite}"
@@ -36,6 +38,7 @@ class Execution:
     world: World
     host: AgentHost | None = None
     agent: Agent | None = field(default=None, init=False)
+    outside: ProviderModel | None = field(default=None, init=False)
 
     @classmethod
     def of(cls, order: RunnerOrder, *, suite: Suite | None = None) -> Execution:
@@ -55,10 +58,7 @@ class Execution:
     def _make_agent(self, *, seconds: float) -> Agent:
         agent = self.order.plan.agent
         if agent.adapter == "chat":
-            from runner.agents.chat import ChatAgent  # noqa: PLC0415 - a run imports the adapter that it uses
-
-            server = Server(self.order.fixture_url, connections=self.order.plan.concurrency)
-            return ChatAgent(self.order.fixture_url, server=server)
+            return self._chat_agent()
         if agent.adapter == "command" and agent.command:
             return self._command_agent(agent.command, seconds=seconds)
         raise LabError(
@@ -66,6 +66,18 @@ class Execution:
             f"agents with adapter {agent.adapter} are not part of this version",
             expected="adapter chat or command",
         )
+
+    def _chat_agent(self) -> Agent:
+        from runner.agents.chat import ChatAgent  # noqa: PLC0415 - a run imports the adapter that it uses
+
+        server = Server(self.order.fixture_url, connections=self.order.plan.concurrency)
+        agent = self.order.plan.agent
+        if is_scripted(agent.model):
+            return ChatAgent(self.order.fixture_url, server=server)
+        from runner.agents.provider_model import ProviderModel  # noqa: PLC0415 - its library takes 0.7 s to load
+
+        self.outside = ProviderModel.of(agent, values=self.order.agent_env)
+        return ChatAgent(self.order.fixture_url, server=server, model=self.outside)
 
     def _command_agent(self, command: tuple[str, ...], *, seconds: float) -> Agent:
         from runner.agents.command import CommandAgent  # noqa: PLC0415 - a run imports the adapter that it uses
@@ -105,6 +117,8 @@ class Execution:
     def close(self) -> None:
         """Leave everything that was reached."""
         self.end()
+        if self.outside is not None:
+            self.outside.close()
         self.world.disconnect()
 
 
