@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_ai.direct import model_request
-from pydantic_ai.exceptions import ModelAPIError, ModelHTTPError, UserError
+from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError, UserError
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
@@ -28,6 +28,7 @@ from providers.conversation import ProviderError, Reply, Sampling, ToolCall, Too
 from providers.library_models import library_model
 from providers.replies import reply_of
 
+CLOSED = "the client was closed"
 _TOO_MANY = 429
 _SERVER_ERRORS = range(500, 600)
 _CLOSING_S = 5.0
@@ -42,6 +43,7 @@ class Client:
             self._model: Model[Any] = library_model(endpoint, key=key)
         except (UserError, ValueError) as trouble:
             raise ProviderError("the client library takes no such model", detail=str(trouble)) from trouble
+        self._is_closed = False
         self._is_priced = endpoint.url is None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="provider", daemon=True)
@@ -72,28 +74,37 @@ class Client:
             ProviderError: no reply came, for whatever reason.
 
         """
-        asked = model_request(
-            self._model, messages, model_settings=settings, model_request_parameters=parameters, instrument=False
-        )
-        try:
-            waiting = asyncio.run_coroutine_threadsafe(asyncio.wait_for(asked, seconds), self._loop)
-        except RuntimeError as trouble:
-            asked.close()
-            raise ProviderError("the client was closed") from trouble
+        if self._is_closed:
+            raise ProviderError(CLOSED)
+
+        async def ask() -> ModelResponse:
+            return await asyncio.wait_for(
+                model_request(
+                    self._model,
+                    messages,
+                    model_settings=settings,
+                    model_request_parameters=parameters,
+                    instrument=False,
+                ),
+                seconds,
+            )
+
+        waiting = asyncio.run_coroutine_threadsafe(ask(), self._loop)
         try:
             response = waiting.result()
             return response, reply_of(response, is_priced=self._is_priced)
         except TimeoutError as trouble:
             raise ProviderError(f"the model's service gave no answer within {seconds:g} s") from trouble
         except concurrent.futures.CancelledError as trouble:
-            raise ProviderError("the client was closed") from trouble
+            raise ProviderError(CLOSED) from trouble
         except Exception as trouble:  # an odd answer makes a client library raise anything
             raise _failure(trouble) from trouble
 
     def close(self) -> None:
         """End every request under way, and the connections."""
-        if self._loop.is_closed():
+        if self._is_closed:
             return
+        self._is_closed = True
         ending = asyncio.run_coroutine_threadsafe(self._end(), self._loop)
         concurrent.futures.wait([ending], timeout=_CLOSING_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -176,6 +187,6 @@ def _failure(trouble: Exception) -> ProviderError:
         status = trouble.status_code
         may_pass = status == _TOO_MANY or status in _SERVER_ERRORS
         return ProviderError(f"the model's service answered {status}", detail=detail, may_pass=may_pass)
-    if isinstance(trouble, ModelAPIError):
+    if isinstance(trouble, ModelConnectionError):
         return ProviderError("the model's service could not be reached", detail=detail, may_pass=True)
     return ProviderError("the model's service answered something that is no reply", detail=detail)

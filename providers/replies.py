@@ -27,7 +27,8 @@ def reply_of(response: ModelResponse, *, is_priced: bool) -> Reply:
 
 
 def _call(part: ToolCallPart) -> ToolCall:
-    written = without_surrogates(part.args_as_json_str())
+    # the library's own reading makes JSON of what is none, and would hide it
+    written = without_surrogates(part.args if isinstance(part.args, str) else part.args_as_json_str())
     return ToolCall(
         id=part.tool_call_id, name=without_surrogates(part.tool_name), arguments=object_of(written), written=written
     )
