@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,9 +20,10 @@ from driver.verify import verify_run
 from tests.controls.lab_processes import ROOT
 from tests.fakes.fixture_process import FixtureProcess
 from tests.fakes.judged_suite import ANSWERS, MODEL, judge_house, judged_case, says
-from tests.fakes.model_service import completion, model_service
+from tests.fakes.model_service import ModelService, completion, model_service
 from tests.fakes.suite_folder import SETTINGS, SuiteFolder
 
+PATIENCE_S = 60.0
 KEYS = ("OPENAI_API_KEY", "HTTP_PROXY", "http_proxy", "ALL_PROXY")
 
 
@@ -47,11 +51,18 @@ class Ended:
         return found
 
 
-def labctl(suite: Path, *arguments: str, **env: str) -> Ended:
+def command_of(suite: Path, *arguments: str) -> list[str]:
     argv = [str(Path(sys.executable).parent / "labctl"), "run", str(suite), "--backend", "process", *arguments]
-    argv += ["--evidence", str(suite.parent / "evidence")]
-    kept = {name: value for name, value in os.environ.items() if name not in KEYS}
-    done = subprocess.run(argv, cwd=ROOT, env=kept | env, capture_output=True, text=True, check=False)
+    return [*argv, "--evidence", str(suite.parent / "evidence")]
+
+
+def environment(**more: str) -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in KEYS} | more
+
+
+def labctl(suite: Path, *arguments: str, **env: str) -> Ended:
+    argv = command_of(suite, *arguments)
+    done = subprocess.run(argv, cwd=ROOT, env=environment(**env), capture_output=True, text=True, check=False)
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
@@ -210,7 +221,7 @@ def test_votes_that_disagree_are_unknown_and_what_they_said_is_kept(tmp_path: Pa
     assert [path for path in files if b"a-secret-of-the-judge" in path.read_bytes()] == []
 
 
-def test_a_judge_that_is_down_or_slow_passes_nothing(tmp_path: Path) -> None:
+def test_a_judge_that_is_down_passes_nothing(tmp_path: Path) -> None:
     with model_service(lambda _: completion("hi")) as gone:
         url = gone.url
     suite = SuiteFolder(tmp_path / "down", settings=judged_by(url), cases=[judged_case("one", "holds")])
@@ -219,6 +230,46 @@ def test_a_judge_that_is_down_or_slow_passes_nothing(tmp_path: Path) -> None:
     assert ended.check("one", "holds")["reason"] == (
         "no verdict: the judge: the model's service could not be reached (3 tries)"
     )
+
+
+@contextmanager
+def slow_judge() -> Iterator[tuple[ModelService, threading.Event]]:
+    """A judge that would pass everything, if anybody waited; the event says that it was asked."""
+    leave, asked = threading.Event(), threading.Event()
+
+    def answer(_: dict[str, Any]) -> tuple[int, bytes]:
+        asked.set()
+        leave.wait(PATIENCE_S)
+        return completion(None, ("judge_response", json.dumps({"reason": "r", "result": "pass"})))
+
+    with model_service(answer) as service:
+        yield service, asked
+        leave.set()
+
+
+def test_a_judge_that_is_slow_passes_nothing_and_is_asked_once(tmp_path: Path) -> None:
+    with slow_judge() as (service, _):
+        settings = judged_by(service.url) + "\n[limits]\nmodel_seconds = 0.5\n"
+        suite = SuiteFolder(tmp_path / "suite", settings=settings, cases=[judged_case("one", "holds")])
+        ended = labctl(suite.write())
+    assert ended.status == 3
+    assert ended.check("one", "holds")["reason"] == (
+        "no verdict: the judge: the model's service gave no answer within 0.5 s"
+    )
+    assert len(service.requests) == 1
+
+
+def test_an_interrupt_does_not_wait_for_the_judge_and_keeps_no_half_verdict(tmp_path: Path) -> None:
+    with slow_judge() as (service, asked):
+        suite = SuiteFolder(tmp_path / "suite", settings=judged_by(service.url), cases=[judged_case("one", "holds")])
+        argv = command_of(suite.write())
+        with subprocess.Popen(argv, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True) as process:
+            assert asked.wait(PATIENCE_S)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE_S / 2) == 130
+    (run,) = (tmp_path / "evidence").iterdir()
+    assert not (run / "COMPLETE").exists()
+    assert (run / "traces" / "attempts.jsonl").read_text() == ""
 
 
 def test_a_run_without_anything_to_judge_loads_no_client_library(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ def model_service(answer: Callable[[dict[str, Any]], Answer]) -> Iterator[ModelS
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self) -> None:  # noqa: N802 - http.server's name
+        def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["content-length"])))
             service.requests.append(request)
             service.keys.append(self.headers.get("authorization"))
