@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from contracts.errors import ErrorCode, Found, LabError
+from contracts.model_endpoint import PROVIDERS, SCRIPTED, Endpoint
 from contracts.plan import AgentPlan
 from contracts.suite.problems import unknown_name
 from contracts.suite.settings import Agent
@@ -14,8 +15,6 @@ _MODEL = re.compile(r"[^/\s]+/\S+")
 _FILE_OR_REFERENCE = re.compile(r".*\.ya?ml$|.*[/:].*")
 SERVED_START_S = 30.0
 """How long a served agent may take to accept connections, once the lab began to wait for it."""
-SCRIPTED = "scripted"
-"""The provider of the models in models/."""
 
 
 def resolve_agent(suite: Suite, *, name: str | None, model: str | None, prompt: str | None) -> AgentPlan:
@@ -44,6 +43,8 @@ def resolve_agent(suite: Suite, *, name: str | None, model: str | None, prompt: 
         adapter=agent.adapter,
         prompt=chosen_prompt,
         model=chosen_model,
+        model_url=agent.model_url,
+        auth=agent.auth,
         temperature=agent.temperature,
         max_output_tokens=agent.max_output_tokens,
         command=agent.command,
@@ -113,8 +114,7 @@ def _refuse_unbuilt(suite: Suite, name: str) -> None:
             found=[Found(f'adapter = "{agent.adapter}"', file, f"agents.{name}.adapter")],
             expected="chat, command or http",
         )
-    auth = agent.auth if agent.adapter != "http" else None
-    asked = {"model_url": agent.model_url, "auth": auth}
+    asked = {"auth": agent.auth if agent.adapter == "command" else None}
     unbuilt = [key for key, value in asked.items() if value]
     if unbuilt:
         raise LabError(
@@ -139,11 +139,12 @@ def _refuse_model(suite: Suite, name: str, agent: Agent, model: str | None) -> N
     if not _MODEL.fullmatch(model) or (provider == SCRIPTED and scripted not in suite.models):
         text = unknown_name("model", model, known)
         raise LabError(ErrorCode.UNKNOWN_MODEL, text, expected="provider/model; scripted/NAME is models/NAME.json")
-    if provider != SCRIPTED and agent.adapter == "chat":
+    if provider != SCRIPTED and agent.adapter == "chat" and not Endpoint(model, url=agent.model_url).is_known:
         raise LabError(
-            ErrorCode.NOT_BUILT_YET,
-            f'the model "{model}" of the agent "{name}" is a real one, which this version does not ask',
-            expected=", ".join(known) or "a scripted model: models/NAME.json",
+            ErrorCode.UNKNOWN_MODEL,
+            f'the model "{model}" of the agent "{name}" is of a provider that is not known by name',
+            expected=f"one of {', '.join([SCRIPTED, *PROVIDERS])}, or any name with a model_url",
+            next_step=f"model_url in [agents.{name}]: any endpoint that speaks OpenAI's protocol",
         )
 
 

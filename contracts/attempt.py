@@ -79,6 +79,30 @@ class AgentEnd(Record):
     """Descendants that were still alive and had to be ended."""
 
 
+class JudgeVote(Record):
+    """One verdict that was asked for, with everything that was spent on it."""
+
+    outcome: Outcome
+    """unknown: it could not be had."""
+    reason: str | None = None
+    """The judge's own words, cut to the capture level."""
+    trouble: str | None = None
+    """Why there is no verdict, in the lab's words."""
+    requests: int
+    """How often the judge's service was asked, tries that failed included."""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+class JudgeVerdict(Record):
+    """What the judge said of one statement; more than one vote must agree."""
+
+    check: str
+    """The name of the relevance check."""
+    votes: tuple[JudgeVote, ...]
+
+
 class AttemptRecord(Record):
     """One finished attempt; results.json and junit.xml are computed from these lines and the plan alone."""
 
@@ -96,6 +120,8 @@ class AttemptRecord(Record):
     outcome_class: OutcomeClass | None = Field(default=None, alias="class")
     reason: str | None = None
     checks: tuple[Check, ...] = ()
+    judge_verdicts: tuple[JudgeVerdict, ...] | None = None
+    """None: no judge was asked about this attempt."""
     trajectory: tuple[TrajectoryCall, ...] = ()
     trajectory_digest: str
     """Over tools, arguments and statuses of the calls that count, before any text is cut."""

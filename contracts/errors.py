@@ -44,6 +44,7 @@ class ErrorCode(Enum):
     ISOLATION_MISSING = ("isolation-missing", Exit.ENVIRONMENT, "The case needs a container of its own.")
     EGRESS_MISSING = ("egress-missing", Exit.ENVIRONMENT, "The agent's model is out of reach of a closed network.")
     RUNTIME_UNUSABLE = ("runtime-unusable", Exit.ENVIRONMENT, "The `--container-runtime` cannot run agents here.")
+    KEY_MISSING = ("key-missing", Exit.ENVIRONMENT, "A model's service needs a key that is nowhere.")
     EVIDENCE_UNWRITABLE = ("evidence-unwritable", Exit.ENVIRONMENT, "The evidence folder cannot be written.")
     UNSEALED = ("unsealed", Exit.EVIDENCE, "The run has no COMPLETE: it was interrupted or made by hand.")
     ALTERED = ("altered", Exit.EVIDENCE, "The run is not what was sealed; the files are named.")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from contracts.record import Record
+from contracts.record import Json, Record
 from contracts.suite.settings import Adapter, Limits
 
 Backend = Literal["compose", "process"]
@@ -27,6 +27,10 @@ class AgentPlan(Record):
     """Name of the prompt."""
     model: str | None = None
     """`provider/model`."""
+    model_url: str | None = None
+    """Where a model outside of the lab is asked, in OpenAI's protocol; None: at its provider."""
+    auth: str | None = None
+    """The variable whose value is sent as a bearer token."""
     temperature: float | None = None
     max_output_tokens: int | None = None
     command: tuple[str, ...] | None = None
@@ -94,6 +98,8 @@ class Conditions(Record):
     judge_model: str | None = None
     judge_prompt_digest: str | None = None
     judge_votes: int = 1
+    judge_settings: dict[str, Json] | None = None
+    """How the judge is asked: url, temperature, sizes, times, retries; None: no judge."""
     egress: bool = False
     setup_root: bool = False
     no_setup: bool = False

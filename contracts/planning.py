@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from contracts.agent_resolution import SCRIPTED, resolve_agent
+from contracts.agent_resolution import resolve_agent
 from contracts.case_selection import select_cases
+from contracts.model_endpoint import SCRIPTED
 from contracts.plan import AgentPlan, Backend, Conditions, Isolation, PlannedCase
 from contracts.suite.case import Case
 from contracts.suite.settings import Limits

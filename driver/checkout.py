@@ -7,4 +7,4 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 AGENT_HOST = ROOT / "agent_host" / "__main__.py"
 LOCKS = ("requirements-dev.lock", "fixture_api/requirements.lock", "runner/requirements.lock")
-SERVICES = ("fixture_api", "runner", "agent_host", "contracts", "ledger")
+SERVICES = ("fixture_api", "runner", "agent_host", "contracts", "ledger", "providers")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -23,6 +24,7 @@ from contracts.lines import (
 from contracts.outcome import Outcome, OutcomeClass
 from contracts.plan import Plan
 from driver import clock
+from driver.judging.attempts import Judging
 from driver.ports import Progress
 from ledger.capture import capture_attempt
 from ledger.redaction import Redactor
@@ -84,13 +86,17 @@ class Collector:
     plan: Plan
     redactor: Redactor
     progress: Progress
+    judging: Judging | None = None
+    """None: nobody judges."""
     collected: Collected = field(default_factory=Collected)
+    _writing: threading.Lock = field(default_factory=threading.Lock)
+    """Attempts come from the judge's threads too; rows of one stay together."""
 
     def take(self, records: Iterable[RunnerLine]) -> None:
         """Take every line until the runner ends; its death leaves the attempts under way as unknown."""
         for record in records:
             if isinstance(record, RunnerAttempt):
-                self._append(record)
+                self._receive(record)
             elif isinstance(record, RunnerStarted):
                 self.collected.under_way[record.case_id, record.attempt] = clock.instant(clock.now()), record
                 self.progress(record)
@@ -99,14 +105,29 @@ class Collector:
         if not self.collected.finished:
             self._give_up_on_attempts_under_way()
 
+    def settle(self) -> None:
+        """Wait for the verdicts that are still to come; raises LabError WRITE_FAILED."""
+        if self.judging is not None:
+            self.judging.settle()
+
+    def _receive(self, line: RunnerAttempt) -> None:
+        self.collected.under_way.pop((line.record.case_id, line.record.attempt), None)
+        if self.judging is None:
+            self._append(line)
+        else:
+            self.judging.take(line, done=self._append)
+
     def _append(self, line: RunnerAttempt) -> None:
+        with self._writing:
+            self._write(line)
+
+    def _write(self, line: RunnerAttempt) -> None:
         record = capture_attempt(self.redactor.redact_record(line.record), level=self.plan.capture)
         # rows first: `resume` drops rows that have no attempt line, so a cut between the two loses nothing
         for row in line.journal:
             self.run.append(evidence.JOURNAL, self.redactor.redact_record(row).to_line())
         self.run.append(evidence.ATTEMPTS, record.to_line())
         self.collected.attempts += 1
-        self.collected.under_way.pop((record.case_id, record.attempt), None)
         self.progress(record)
 
     def _give_up_on_attempts_under_way(self) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from contracts.agent_resolution import SCRIPTED
 from contracts.errors import ErrorCode, Found, LabError
+from contracts.model_endpoint import is_scripted
 from contracts.plan import AgentPlan, Backend
 
 
-def decide_egress(agent: AgentPlan, *, asked: bool, declared: bool, model_url: str | None, backend: Backend) -> bool:
+def decide_egress(agent: AgentPlan, *, asked: bool, declared: bool, backend: Backend) -> bool:
     """True where `--egress` asks for it or the agent declares it; the process backend has no closed network.
 
     Raises:
@@ -17,19 +17,22 @@ def decide_egress(agent: AgentPlan, *, asked: bool, declared: bool, model_url: s
 
     """
     is_open = asked or declared
-    if not is_open and backend == "compose" and _is_outside(agent, model_url):
+    if not is_open and backend == "compose" and _is_outside(agent):
         raise LabError(
             ErrorCode.EGRESS_MISSING,
             f'the model "{agent.model}" of the agent "{agent.name}" is outside, and its network is closed',
-            found=[Found("neither --egress nor egress = true", place=f"agents.{agent.name}")],
+            found=[Found(agent.model_url or "no --egress and no egress = true", place=f"agents.{agent.name}")],
             expected="a scripted model, a model_url inside the stack, or egress",
             next_step=f"--egress, or egress = true in [agents.{agent.name}]",
         )
     return is_open
 
 
-def _is_outside(agent: AgentPlan, model_url: str | None) -> bool:
-    if agent.model is None or agent.model.startswith(f"{SCRIPTED}/"):
-        return False
-    # a service of the stack has a name of one word
-    return model_url is None or "." in (urlsplit(model_url).hostname or ".")
+def _is_outside(agent: AgentPlan) -> bool:
+    return agent.model is not None and not is_scripted(agent.model) and not _is_a_service(agent.model_url)
+
+
+def _is_a_service(url: str | None) -> bool:
+    """Whether a URL names a service of the stack: the name of one has no dot."""
+    host = (urlsplit(url).hostname or "") if url else ""
+    return bool(host) and "." not in host and ":" not in host and host != "localhost"

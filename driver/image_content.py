@@ -31,7 +31,7 @@ class OwnImage:
 
 OWN_IMAGES = {
     "fixture-api": OwnImage("fixture_api", ("contracts", "fixture_api"), "fixture_api/requirements.lock"),
-    "eval-runner": OwnImage("runner", ("contracts", "ledger", "runner"), "runner/requirements.lock"),
+    "eval-runner": OwnImage("runner", ("contracts", "ledger", "providers", "runner"), "runner/requirements.lock"),
     "agent": OwnImage("agent_host", ("agent_host",), None),
 }
 """Compose service to the image that is built for it."""

@@ -20,15 +20,19 @@ from driver.ports import EngineFacts
 
 SHARING = "review before sharing"
 _PACKAGES = (
+    "anthropic",
     "click",
     "fastapi",
+    "genai-prices",
     "google-re2",
     "httptools",
     "jsonpatch",
     "jsonpointer",
     "jsonschema",
     "junitparser",
+    "openai",
     "pydantic",
+    "pydantic-ai-slim",
     "python-on-whales",
     "rfc8785",
     "rich",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from ledger.run_directory import RunDirectory
 
 if TYPE_CHECKING:
     from driver.conclusion import Conclusion
+    from driver.judging.attempts import Judging
     from ledger.grading import Grading
 
 
@@ -58,10 +59,12 @@ def run_suite(
     plan = with_images(draft.plan, {**images, **services.images})
     if caveat := not_promised(plan):
         warn(caveat)
-    redactor = Redactor(draft.env.secrets)
+    for text in draft.warnings():
+        warn(text)
+    redactor = Redactor(draft.secrets)
     for name in redactor.too_short:
         warn(f"the value of {name} is too short to be taken out of the evidence")
-    with staged(draft.suite) as stage, ThreadPoolExecutor(1, "conclusion") as background:
+    with staged(draft.suite) as stage, ThreadPoolExecutor(1, "conclusion") as background, _judging(draft) as judging:
         conclusion = background.submit(_prepare_conclusion, draft)
         run = RunDirectory.create(request.evidence, run_id=plan.run_id)
         with leave_unsealed(run, planned=len(plan.cases)) as reached:
@@ -79,8 +82,9 @@ def run_suite(
                 records = read_runner(lines)
                 await_ready(records)
                 reached.attempts_began = True
-                collector = Collector(run=run, plan=plan, redactor=redactor, progress=progress(plan))
+                collector = Collector(run=run, plan=plan, redactor=redactor, progress=progress(plan), judging=judging)
                 collector.take(records)
+            collector.settle()
             grading = conclusion.result().write(run, plan, stack=stack, redactor=redactor)
     return RunOutcome(path=run.path, grading=grading, exit_code=grading.exit_code)
 
@@ -102,6 +106,14 @@ def _write_inputs(run: RunDirectory, plan: Plan, stage: Staged, *, redactor: Red
     left_out = keep_suite(run, stage, redactor=redactor)
     for line in left_out:
         run.append(evidence.RUN_LOG, f"labctl | not kept of the suite: {line}")
+
+
+def _judging(draft: Draft) -> AbstractContextManager[Judging | None]:
+    if draft.judge is None:
+        return nullcontext()
+    from driver.judging.opening import judging  # noqa: PLC0415 - its client library takes 0.7 s to load
+
+    return judging(draft.judge, {case.id: case for case in draft.cases})
 
 
 def _prepare_conclusion(draft: Draft) -> Conclusion:

@@ -42,5 +42,10 @@ class RunRequest:
     keep_containers: bool = False
     container_runtime: str | None = None
     """Another program for `docker`, for the containers of attempts."""
+    env_from_file: Path | None = None
+    """Values for the judge, the provider keys and -e KEY."""
+    judge_model: str | None = None
+    """None: the suite decides."""
+    judge_votes: int = 1
     command: tuple[str, ...]
     """The command line, for the record, with every value of -e taken out."""

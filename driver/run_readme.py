@@ -54,6 +54,9 @@ def _what_was_run(plan: Plan) -> str:
         "prompt": _label(conditions.prompt_revision, conditions.prompt_digest),
         "agent": f"{conditions.agent} ({conditions.adapter}, {conditions.agent_digest})",
         "model": _label(conditions.model, conditions.model_digest),
+        "judge": f"{conditions.judge_model} ({conditions.judge_votes} votes, prompt {conditions.judge_prompt_digest})"
+        if conditions.judge_model
+        else "none",
         "clock, seed": f"{conditions.clock}, {conditions.seed}",
         "backend": f"{conditions.backend}, isolation {conditions.isolation}",
         "cases": f"{len(plan.cases)}, {sum(case.repeats for case in plan.cases)} repeats in all",
@@ -115,6 +118,8 @@ def _how_to_repeat(plan: Plan) -> str:
     command += ["--model", plan.agent.model] if plan.agent.model else []
     command += ["--prompt", plan.agent.prompt] if plan.agent.prompt else []
     command += ["--seed", str(plan.conditions.seed), "--timeout", f"{plan.conditions.limits.seconds:g}"]
+    if plan.conditions.judge_model:
+        command += ["--judge-model", plan.conditions.judge_model, "--judge-votes", str(plan.conditions.judge_votes)]
     command += ["--backend", plan.conditions.backend, *_surroundings(plan)]
     text = (
         "## How to run a case again\n\n"

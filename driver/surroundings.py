@@ -37,9 +37,7 @@ class Surroundings:
             backend=backend,
             needs=own_container_needs(cases, no_setup=request.no_setup),
         )
-        egress = decide_egress(
-            agent, asked=request.egress, declared=declared.egress, model_url=declared.model_url, backend=backend
-        )
+        egress = decide_egress(agent, asked=request.egress, declared=declared.egress, backend=backend)
         bases = BaseImages({}, {})
         if isolation == "container":
             bases = base_images(cases, agent=agent, agent_image=declared.image, base_image=request.base_image)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 
-from contracts.attempt import AttemptRecord, Check, CheckType, TrajectoryCall
-from contracts.outcome import OutcomeClass
+from contracts.attempt import AttemptRecord, Check, CheckType, JudgeVerdict, TrajectoryCall
+from contracts.outcome import Outcome, OutcomeClass
 from contracts.plan import Capture
 from contracts.record import Json
 
@@ -16,12 +16,12 @@ PLAIN_BYTES = 64
 WHOLE_BYTES = 64 * 1024
 """At `payloads`, longer texts are cut to so many UTF-8 bytes and say so."""
 
-_FOREIGN_REASONS = frozenset({OutcomeClass.AGENT_ERROR, OutcomeClass.PROVIDER, OutcomeClass.JUDGE})
-"""Classes whose reason may quote the agent, the model or the judge."""
+_FOREIGN_REASONS = frozenset({OutcomeClass.AGENT_ERROR, OutcomeClass.PROVIDER})
+"""Classes whose reason may quote the agent or its model."""
 
 
-_QUOTING_CHECKS = frozenset({CheckType.STATE, CheckType.ASSERTION, CheckType.RELEVANCE})
-"""Types whose reason may quote a value or the judge; the others' are made of names, counts and limits."""
+_QUOTING_CHECKS = frozenset({CheckType.STATE, CheckType.ASSERTION})
+"""Types whose reason may quote a value; the others' are made of names, counts and limits."""
 
 
 def captured(value: Json, *, level: Capture) -> Json:
@@ -66,14 +66,33 @@ def capture_attempt(record: AttemptRecord, *, level: Capture) -> AttemptRecord:
             "checks": tuple(_capture_check(check, level) for check in record.checks),
             "trajectory": tuple(_capture_call(call, level) for call in record.trajectory),
             "texts": tuple(captured_text(text, level=level) for text in record.texts),
+            "judge_verdicts": _capture_verdicts(record.judge_verdicts, level),
             "log": captured(record.log, level=level),
         }
     )
 
 
 def _capture_check(check: Check, level: Capture) -> Check:
-    reason = captured(check.reason, level=level) if check.type in _QUOTING_CHECKS else check.reason
+    # where the judge told, the reason is its own text; where it did not, it is ours
+    quotes_judge = check.type is CheckType.RELEVANCE and check.outcome is not Outcome.UNKNOWN
+    quotes = quotes_judge or check.type in _QUOTING_CHECKS
+    reason = captured(check.reason, level=level) if quotes else check.reason
     return check.model_copy(update={"actual": captured(check.actual, level=level), "reason": reason})
+
+
+def _capture_verdicts(verdicts: tuple[JudgeVerdict, ...] | None, level: Capture) -> tuple[JudgeVerdict, ...] | None:
+    if verdicts is None:
+        return None
+    return tuple(
+        verdict.model_copy(
+            update={
+                "votes": tuple(
+                    vote.model_copy(update={"reason": captured(vote.reason, level=level)}) for vote in verdict.votes
+                )
+            }
+        )
+        for verdict in verdicts
+    )
 
 
 def _capture_call(call: TrajectoryCall, level: Capture) -> TrajectoryCall:

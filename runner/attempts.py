@@ -10,18 +10,20 @@ from contracts.attempt import AttemptRecord, Check, TrajectoryCall, Usage
 from contracts.control import AttemptClosed, AttemptKey, AttemptOpened, AttemptOpening
 from contracts.journal import Via
 from contracts.lines import RunnerAttempt
+from contracts.model_endpoint import is_scripted
 from contracts.plan import FAULT_PROFILE, Plan, PlannedCase
 from contracts.planning import attempt_limits
 from contracts.suite.case import Case
 from contracts.suite.suite import Suite
+from contracts.verdict import Verdict
 from runner import clock
-from runner.agents.interface import SCRIPTED, Agent, AgentRun, Assignment, Ending, EndKind
+from runner.agents.interface import Agent, AgentRun, Assignment, Ending, EndKind
 from runner.agents.limits import passed_limit
 from runner.checks.interface import Observed
 from runner.json_values import digest_of_any
 from runner.judging import judge
 from runner.trajectory import counted, digest_trajectory, merge_trajectory
-from runner.verdict import Happened, Verdict, decide, not_run
+from runner.verdict import Happened, decide, not_run
 from runner.world import WorldLostError, WorldRefusedError
 
 _SHOWED_NOTHING = frozenset({EndKind.INFRASTRUCTURE, EndKind.SETUP})
@@ -85,7 +87,8 @@ class AttemptMaker:
         # who selects by header is told no prefix; the lab's own chat loop needs no such help
         by_header = self.plan.agent.select == "header" and self.plan.agent.adapter != "chat"
         fixture_url = self.fixture_url + ("" if by_header else prefix)
-        assignment = replace(assignment, fixture_url=fixture_url, model_url=f"{fixture_url}/v1")
+        own_model = assignment.agent.model_url if assignment.model_is_outside else None
+        assignment = replace(assignment, fixture_url=fixture_url, model_url=own_model or f"{fixture_url}/v1")
         began_s = clock.elapsed_s()
         run = self.agent.run(assignment)
         seconds = clock.elapsed_s() - began_s if run.seconds is None else run.seconds
@@ -122,7 +125,7 @@ class AttemptMaker:
             case=assignment.case.id,
             attempt=assignment.attempt,
             prompt=agent.prompt,
-            model=agent.model if (agent.model or "").startswith(SCRIPTED) else None,
+            model=agent.model if is_scripted(agent.model) else None,
             select=agent.select,
             tool_call_limit=assignment.limits.tool_calls,
             model_call_limit=assignment.limits.model_calls,

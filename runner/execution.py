@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.lines import RunnerAttempt
+from contracts.model_endpoint import is_scripted
 from contracts.order import HostPerAttempt, RunnerOrder
 from contracts.record import Record
 from contracts.suite.loading import load_suite
@@ -25,6 +26,7 @@ from runner.world import World
 if TYPE_CHECKING:
     from runner.agents.command import Hosting
     from runner.agents.http_agent import HttpAgent
+    from runner.agents.provider_model import ProviderModel
     from runner.agents.served_process import ServedProcess
     from runner.containers import Containers
     from runner.hosting import AgentHost
@@ -45,6 +47,7 @@ class Execution:
     agent: Agent | None = field(default=None, init=False)
     service: ServedProcess | None = field(default=None, init=False)
     served: HttpAgent | None = field(default=None, init=False)
+    outside: ProviderModel | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.time = SuiteTime(self.order.plan.suite_timeout_seconds, watch=self.world)
@@ -90,10 +93,7 @@ class Execution:
     def _make_agent(self, *, seconds: float) -> Agent:
         agent = self.order.plan.agent
         if agent.adapter == "chat":
-            from runner.agents.chat import ChatAgent  # noqa: PLC0415 - a run imports the adapter that it uses
-
-            server = Server(self.order.fixture_url, connections=self.order.plan.concurrency)
-            return ChatAgent(self.order.fixture_url, server=server)
+            return self._chat_agent()
         if agent.adapter == "command" and agent.command:
             return self._command_agent(agent.command, seconds=seconds)
         if agent.adapter == "http":
@@ -103,6 +103,18 @@ class Execution:
             f"agents with adapter {agent.adapter} are not part of this version",
             expected="adapter chat, command or http",
         )
+
+    def _chat_agent(self) -> Agent:
+        from runner.agents.chat import ChatAgent  # noqa: PLC0415 - a run imports the adapter that it uses
+
+        server = Server(self.order.fixture_url, connections=self.order.plan.concurrency)
+        agent = self.order.plan.agent
+        if is_scripted(agent.model):
+            return ChatAgent(self.order.fixture_url, server=server)
+        from runner.agents.provider_model import ProviderModel  # noqa: PLC0415 - its library takes 0.7 s to load
+
+        self.outside = ProviderModel.of(agent, values=self.order.agent_env)
+        return ChatAgent(self.order.fixture_url, server=server, model=self.outside)
 
     def _command_agent(self, command: tuple[str, ...], *, seconds: float) -> Agent:
         from runner.agents.command import CommandAgent  # noqa: PLC0415 - a run imports the adapter that it uses
@@ -186,6 +198,8 @@ class Execution:
     def close(self) -> None:
         """Leave everything that was reached."""
         self.end()
+        if self.outside is not None:
+            self.outside.close()
         self.world.disconnect()
 
 

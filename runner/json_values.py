@@ -1,56 +1,11 @@
-"""JSON that agents wrote: read strictly, compared as JSON values, digested whatever is in it."""
+"""JSON that agents wrote: compared as JSON values, digested whatever is in it."""
 
 from __future__ import annotations
-
-import json
-from typing import NoReturn
 
 from contracts.canonical import digest_of_json
 from contracts.record import Json
 
-MAX_DEPTH = 100
-"""Deeper values are refused: every later reader of the record has a limit of its own."""
 _EXACT_INTEGER = 2**53 - 1
-
-
-def parse_json(text: str | bytes) -> Json:
-    """The value of a JSON text, with lone surrogates replaced; raises ValueError for anything that is not JSON."""
-    try:
-        return _readable(json.loads(text, parse_constant=_refuse_constant), depth=0)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-
-
-def is_json(text: str) -> bool:
-    """True for a JSON text of any depth that can be read."""
-    try:
-        json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _readable(value: Json, *, depth: int) -> Json:
-    if depth > MAX_DEPTH:
-        raise ValueError("nested too deeply")
-    if isinstance(value, str):
-        return _without_surrogates(value)
-    if isinstance(value, list):
-        return [_readable(item, depth=depth + 1) for item in value]
-    if isinstance(value, dict):
-        return {_without_surrogates(key): _readable(item, depth=depth + 1) for key, item in value.items()}
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        raise ValueError("a number is out of range")
-    return value
-
-
-def _without_surrogates(text: str) -> str:
-    # a lone surrogate can be escaped in JSON but is in no UTF-8 file
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def equal_json(left: Json, right: Json) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from contracts.attempt import Check, CheckType
-from contracts.outcome import Outcome, OutcomeClass, merge_outcomes
+from contracts.outcome import Outcome, OutcomeClass
+from contracts.verdict import Verdict, by_checks, named
 from runner.agents.interface import Ending, EndKind
 
 
@@ -23,15 +24,6 @@ class Happened:
     expects_nothing: bool = False
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """The judgement of one attempt."""
-
-    outcome: Outcome
-    outcome_class: OutcomeClass | None = None
-    reason: str | None = None
-
-
 def decide(happened: Happened) -> Verdict:
     """The first rule that applies.
 
@@ -42,7 +34,7 @@ def decide(happened: Happened) -> Verdict:
         verdict = rule(happened)
         if verdict is not None:
             return verdict
-    return _by_checks(happened.checks)
+    return by_checks(happened.checks)
 
 
 def not_run(reason: str) -> Verdict:
@@ -70,7 +62,7 @@ def _limit(happened: Happened) -> Verdict | None:
     if happened.ending.kind is EndKind.LIMIT:
         return Verdict(Outcome.FAIL, OutcomeClass.LIMIT, happened.ending.reason)
     failed = [check for check in happened.checks if check.type is CheckType.LIMIT and check.outcome is Outcome.FAIL]
-    return Verdict(Outcome.FAIL, OutcomeClass.LIMIT, f"it went past its {_named(failed)}") if failed else None
+    return Verdict(Outcome.FAIL, OutcomeClass.LIMIT, f"it went past its {named(failed)}") if failed else None
 
 
 def _provider(happened: Happened) -> Verdict | None:
@@ -97,20 +89,6 @@ _RULES: tuple[Callable[[Happened], Verdict | None], ...] = (
     _agent_error,
     _no_expectation,
 )
-
-
-def _by_checks(checks: Sequence[Check]) -> Verdict:
-    outcome = merge_outcomes(check.outcome for check in checks)
-    if outcome is Outcome.PASS:
-        return Verdict(outcome)
-    deciding = [check for check in checks if check.outcome is outcome]
-    is_judges = outcome is Outcome.UNKNOWN and any(check.type is CheckType.RELEVANCE for check in deciding)
-    said = "does not hold" if outcome is Outcome.FAIL else "could not be told"
-    return Verdict(outcome, OutcomeClass.JUDGE if is_judges else None, f"{_named(deciding)}: {said}")
-
-
-def _named(checks: Sequence[Check]) -> str:
-    return ", ".join(check.name for check in checks)
 
 
 def _unknown(outcome_class: OutcomeClass, reason: str | None) -> Verdict:

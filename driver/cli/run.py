@@ -141,6 +141,23 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     multiple=True,
     help="A variable for the agent; its value is in no file. Known provider keys of the host reach it unasked.",
 )
+@click.option(
+    "--env-from-file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="KEY=VALUE lines: values for the judge, the provider keys and -e KEY; names nothing by itself.",
+)
+@click.option(
+    "--judge-model", metavar="PROVIDER/MODEL", callback=_filled, help="Who judges relevance; over the suite's."
+)
+@click.option(
+    "--judge-votes",
+    type=click.IntRange(1, 25),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Verdicts on each statement; they must agree, else it is unknown.",
+)
 @click.option("--not-secret", metavar="KEY", multiple=True, help="The value of this -e variable may be recorded.")
 def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> int:
     """Run SUITE once; the last line of stdout is the run directory."""

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from contracts.attempt import Usage
+from contracts.json_text import parse_json
 from contracts.record import Json
 from runner.agents.interface import ToolEvent
-from runner.json_values import parse_json
 from runner.texts import BoundedText
 
 MAX_NAME = 200

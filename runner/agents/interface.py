@@ -7,14 +7,12 @@ from enum import Enum
 from typing import Protocol
 
 from contracts.attempt import AgentEnd, Usage
+from contracts.model_endpoint import is_scripted
 from contracts.plan import AgentPlan, Conditions
 from contracts.record import Json
 from contracts.suite.case import Case
 from contracts.suite.settings import Limits
 from contracts.suite.tool import Tool
-
-SCRIPTED = "scripted/"
-"""Begins the name of a model that the fixture API serves; every other model is outside of the lab."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Assignment:
     @property
     def model_is_outside(self) -> bool:
         """True unless the fixture API serves the agent's model."""
-        return not (self.agent.model or "").startswith(SCRIPTED)
+        return not is_scripted(self.agent.model)
 
     @property
     def bound_tools(self) -> frozenset[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from contracts.json_text import is_json
 from contracts.record import Json
 from contracts.suite.tool import ToolHttp
 from contracts.tool_encoding import BadArgumentsError, call_headers, encode_call
 from runner.http_calls import Answer, Exchange, TimedOutError, UnreachableError
-from runner.json_values import is_json
 
 TIMED_OUT = '{"error":"the tool timed out"}'
 NO_SUCH_TOOL = '{"error":"there is no such tool"}'

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from contracts.attempt import Check, CheckType
+from contracts.json_text import parse_json
 from contracts.record import Json
 from contracts.suite.case import Assertion, Case
 from runner.checks.interface import Observed, short, verdict
 from runner.checks.json_schemas import schema_trouble
 from runner.checks.text_patterns import UnusableError, search
-from runner.json_values import parse_json
 
 
 @dataclass(frozen=True)

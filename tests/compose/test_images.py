@@ -16,10 +16,10 @@ VARIABLES = {"fixture-api": "FIXTURE_API_IMAGE", "eval-runner": "RUNNER_IMAGE", 
 INTERPRETER = {"fixture-api": "/opt/lab/bin/python", "eval-runner": "/opt/lab/bin/python", "agent": "python3"}
 PACKAGES = {
     "fixture-api": {"contracts", "fixture_api"},
-    "eval-runner": {"contracts", "ledger", "runner"},
+    "eval-runner": {"contracts", "ledger", "providers", "runner"},
     "agent": {"agent_host"},
 }
-ALL = ("contracts", "ledger", "fixture_api", "runner", "driver", "agent_host", "pip", "click")
+ALL = ("contracts", "ledger", "providers", "fixture_api", "runner", "driver", "agent_host", "pip", "click")
 
 
 def image_of(root: Path, service: str) -> str:

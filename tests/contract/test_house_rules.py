@@ -25,7 +25,7 @@ def tracked() -> list[Path]:
 
 
 def sources() -> list[Path]:
-    parts = ("contracts", "ledger", "fixture_api", "runner", "agent_host", "driver", "scripts", "fixtures")
+    parts = ("contracts", "ledger", "providers", "fixture_api", "runner", "agent_host", "driver", "scripts", "fixtures")
     return [path for part in parts for path in sorted((ROOT / part).rglob("*.py"))]
 
 

@@ -53,7 +53,13 @@ def make(tmp_path: Path, runtime: Path) -> Iterator[Callable[..., AttemptContain
             runtime=str(runtime),
             **own,
         )
-        world = World(plan=plan, suite=tmp_path / "suite", agent_suite=tmp_path, agent_env={"KEY": "secret-value"})
+        world = World(
+            plan=plan,
+            suite=tmp_path / "suite",
+            agent_suite=tmp_path,
+            agent_env={"KEY": "secret-value"},
+            suite_root=tmp_path / "suite",
+        )
         place = Place(
             world=world,
             own=needs,

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from contracts.suite.settings import Limits
+from providers.conversation import Reply, ToolCall
 from runner import clock
 from runner.agents.chat import ChatAgent
-from runner.agents.interface import AgentRun, EndKind
+from runner.agents.interface import AgentRun, Assignment, EndKind
 from runner.http_calls import Answer, TimedOutError, UnreachableError
 from tests.fakes.assignments import LOOKUP, ORIGIN, REFUND, TOKEN, assignment_of, case_of
 from tests.fakes.scripted_server import ScriptedServer, answers, says
@@ -240,3 +241,34 @@ def test_the_secret_prefix_is_in_no_message() -> None:
     found = run(server, prompt="p", policy="q")
 
     assert TOKEN not in json.dumps(server.requests) + repr(found)
+
+
+class PricedModel:
+    """A model outside, each reply of which costs the same and asks for one more call."""
+
+    def __init__(self, cost_usd: float | None) -> None:
+        self._cost_usd = cost_usd
+
+    def begin(self, assignment: Assignment, *, prefix: str) -> PricedModel:
+        return self
+
+    def tell(self, text: str) -> None: ...
+
+    def answer(self, call: ToolCall, text: str) -> None: ...
+
+    def ask(self, *, seconds: float) -> Reply:
+        return Reply(text=None, calls=(ToolCall("1", "fly", {}, "{}"),), cost_usd=self._cost_usd)
+
+
+@pytest.mark.parametrize(
+    ("cost_usd", "limit", "calls", "spent"), [(0.4, "cost", 2, 0.8), (None, "model_calls", 20, None)]
+)
+def test_money_that_was_told_is_summed_and_ends_at_its_limit(
+    cost_usd: float | None, limit: str, calls: int, spent: float | None
+) -> None:
+    agent = ChatAgent(ORIGIN, server=ScriptedServer(), model=PricedModel(cost_usd))
+
+    found = agent.run(assignment_of(tools=TOOLS, limits=Limits(cost_usd=0.5)))
+
+    assert (found.ending.kind, found.ending.limit) == (EndKind.LIMIT, limit)
+    assert (found.usage.model_calls, found.usage.cost_usd) == (calls, spent)

@@ -107,7 +107,7 @@ def test_relevance_is_unknown_without_a_judge() -> None:
 
     assert found.outcome is Outcome.UNKNOWN
     assert found.expected == "it is polite"
-    assert found.reason == "no judge was asked: this version has none"
+    assert "next: labctl run --judge-model" in str(found.reason)
 
 
 UNMATCHED = UnmatchedRequest(

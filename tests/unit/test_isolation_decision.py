@@ -118,9 +118,8 @@ def test_no_setup_takes_the_need_that_comes_from_setup_only() -> None:
 
 def egress(model: str | None, *, model_url: str | None = None, backend: Backend = "compose", **given: bool) -> bool:
     given = {"asked": False, "declared": False} | given
-    return decide_egress(
-        agent(model=model), asked=given["asked"], declared=given["declared"], model_url=model_url, backend=backend
-    )
+    asker = agent(model=model, model_url=model_url)
+    return decide_egress(asker, asked=given["asked"], declared=given["declared"], backend=backend)
 
 
 def test_a_run_is_closed_unless_flag_or_agent_opens_it() -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from runner.json_values import MAX_DEPTH, digest_of_any, equal_json, first_difference, is_json, parse_json
+from contracts.json_text import MAX_DEPTH, is_json, parse_json
+from runner.json_values import digest_of_any, equal_json, first_difference
 
 
 @pytest.mark.parametrize("text", ["", "NaN", "[Infinity]", "1e999", "{'a': 1}", "[1,]", "[" * 200_000])

@@ -75,6 +75,13 @@ def test_a_command_agent_may_name_any_model(folder: SuiteFolder) -> None:
     assert plan.model == "openai/gpt-5"
 
 
+def test_a_chat_agent_may_ask_a_known_provider_or_any_endpoint(folder: SuiteFolder) -> None:
+    assert agent(folder, "real").model == "openai/gpt-5"
+    folder.settings += '\n[agents.own]\nadapter = "chat"\nmodel = "llama/small"\nmodel_url = "http://127.0.0.1:1/v1"\n'
+    plan = agent(folder, "own")
+    assert (plan.model, plan.model_url) == ("llama/small", "http://127.0.0.1:1/v1")
+
+
 def test_an_only_agent_needs_no_default(folder: SuiteFolder) -> None:
     folder.settings = '[agents.desk]\nadapter = "command"\ncommand = ["a"]\n'
     assert agent(folder).name == "desk"
@@ -88,8 +95,7 @@ def test_an_only_agent_needs_no_default(folder: SuiteFolder) -> None:
         ("agent.yaml", {}, ErrorCode.NOT_BUILT_YET, "docker-agent"),
         ("team/agent:1", {}, ErrorCode.NOT_BUILT_YET, "docker-agent"),
         ("packed", {}, ErrorCode.NOT_BUILT_YET, "suite.toml agents.packed.adapter"),
-        ("real", {}, ErrorCode.NOT_BUILT_YET, 'the model "openai/gpt-5" of the agent "real"'),
-        ("support", {"model": "openai/gpt-5"}, ErrorCode.NOT_BUILT_YET, "expected: scripted/support"),
+        ("support", {"model": "opneai/gpt-5"}, ErrorCode.UNKNOWN_MODEL, "model_url in [agents.support]"),
         ("support", {"model": "scripted/suport"}, ErrorCode.UNKNOWN_MODEL, 'did you mean "scripted/support"?'),
         ("support", {"model": "support"}, ErrorCode.UNKNOWN_MODEL, "provider/model"),
         ("desk", {"model": "scripted/nope"}, ErrorCode.UNKNOWN_MODEL, "scripted/support"),

@@ -1,0 +1,111 @@
+"""Attempts on their way past the judge: many at once, a bounded number, each handed on when its last verdict is in."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from contracts.lines import RunnerAttempt
+from contracts.suite.case import Case
+from driver.judging.deciding import is_decided_by_checks, left_unjudged, statements_of, with_verdicts
+from driver.judging.judge import Judge, Told
+from driver.judging.settings import ATTEMPTS_AHEAD, REQUESTS_AT_ONCE
+from driver.judging.transcript import transcript_of
+
+Done = Callable[[RunnerAttempt], None]
+
+
+class Judging:
+    """Takes finished attempts from one thread and hands them on from others."""
+
+    def __init__(self, judge: Judge, cases: Mapping[str, Case], *, ahead: int = ATTEMPTS_AHEAD) -> None:
+        self._judge = judge
+        self._cases = cases
+        self._ahead = ahead
+        self._pool = ThreadPoolExecutor(REQUESTS_AT_ONCE, thread_name_prefix="judge")
+        self._waiting = 0
+        self._changed = threading.Condition()
+        self._error: BaseException | None = None
+        self._is_over = False
+
+    def take(self, line: RunnerAttempt, *, done: Done) -> None:
+        """Judge the attempt and give it to `done`, at once where there is nothing to judge.
+
+        Waits while too many others wait. Raises what `done` raised for an earlier one.
+        """
+        if not statements_of(line.record):
+            done(line)
+            return
+        if not is_decided_by_checks(line.record):
+            done(line.model_copy(update={"record": left_unjudged(line.record)}))
+            return
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting < self._ahead or self._error is not None)
+            self._raise_error()
+            self._waiting += 1
+        transcript = transcript_of(self._cases[line.record.case_id], line.record)
+        attempt = _Case(line, finish=lambda judged: self._finish(judged, done))
+        attempt.start(lambda statement: self._pool.submit(self._judge.tell, statement, transcript))
+
+    def settle(self) -> None:
+        """Wait until every attempt was handed on; raises what `done` raised."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting == 0 or self._error is not None)
+            self._raise_error()
+
+    def stop(self) -> None:
+        """Hand nothing on any more, and try nothing again."""
+        self._is_over = True
+        self._judge.stop()
+
+    def close(self) -> None:
+        """Wait for the threads, whose requests somebody ended."""
+        self.stop()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _finish(self, judged: Callable[[], RunnerAttempt], done: Done) -> None:
+        if self._is_over:
+            return  # an attempt that waits is lost like one that is under way: no half verdict is kept
+        try:
+            done(judged())
+        except BaseException as error:  # noqa: BLE001 - it is raised in the thread that reads the runner
+            with self._changed:
+                self._error = self._error or error
+        finally:
+            with self._changed:
+                self._waiting -= 1
+                self._changed.notify_all()
+
+    def _raise_error(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+
+class _Case:
+    """One attempt: a verdict for each statement, in whatever order they come."""
+
+    def __init__(self, line: RunnerAttempt, *, finish: Callable[[Callable[[], RunnerAttempt]], None]) -> None:
+        self._line = line
+        self._finish = finish
+        self._told: dict[str, Future[Told]] = {}
+        self._left = len(statements_of(line.record))
+        self._lock = threading.Lock()
+
+    def start(self, ask: Callable[[str], Future[Told]]) -> None:
+        """Ask about each statement; the last answer finishes the attempt."""
+        for check in statements_of(self._line.record):
+            self._told[check.name] = ask(str(check.expected))
+        for asked in list(self._told.values()):
+            asked.add_done_callback(self._count)
+
+    def _count(self, _asked: Future[Told]) -> None:
+        with self._lock:
+            self._left -= 1
+            is_last = self._left == 0
+        if is_last:
+            self._finish(self._judged)
+
+    def _judged(self) -> RunnerAttempt:
+        told = {name: asked.result() for name, asked in self._told.items()}
+        return self._line.model_copy(update={"record": with_verdicts(self._line.record, told)})

@@ -1,0 +1,84 @@
+"""A model outside of the lab as the chat loop asks it; importing this loads the client library."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from contracts.errors import ErrorCode, LabError
+from contracts.model_endpoint import Endpoint
+from contracts.plan import AgentPlan
+from contracts.suite.tool import Tool
+from providers.client import Client
+from providers.conversation import ProviderError, Reply, Sampling, Session, ToolCall, ToolOffer
+from runner.agents.chat_model import ModelTroubleError, system_text
+from runner.agents.interface import Assignment, Ending, EndKind
+
+
+class ProviderModel:
+    """Asks a provider (`runner.agents.chat_model.ChatModel`)."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    @classmethod
+    def of(cls, agent: AgentPlan, *, values: Mapping[str, str]) -> ProviderModel:
+        """The model of an agent, with its key from `values`; raises LabError where it cannot be asked at all."""
+        endpoint = Endpoint(agent.model or "", url=agent.model_url, auth=agent.auth)
+        try:
+            return cls(Client(endpoint, key=endpoint.key(values)))
+        except ProviderError as trouble:
+            raise LabError(
+                ErrorCode.UNKNOWN_MODEL, f'the model "{agent.model}" cannot be asked', cause=trouble.detail
+            ) from trouble
+
+    def close(self) -> None:
+        """Close its connections."""
+        self._client.close()
+
+    def begin(self, assignment: Assignment, *, prefix: str) -> ProviderModelSession:  # noqa: ARG002 - it has its own URL
+        """A new conversation."""
+        agent = assignment.agent
+        session = self._client.begin(
+            system=system_text(assignment),
+            tools=[_offer(tool) for tool in assignment.tools],
+            sampling=Sampling(
+                temperature=agent.temperature,
+                seed=assignment.conditions.seed,
+                max_output_tokens=agent.max_output_tokens,
+            ),
+        )
+        return ProviderModelSession(session)
+
+
+@dataclass(frozen=True)
+class ProviderModelSession:
+    """A conversation whose service's failures are the provider's, never the agent's."""
+
+    session: Session
+
+    def tell(self, text: str) -> None:
+        """Add what the user says."""
+        self.session.tell(text)
+
+    def answer(self, call: ToolCall, text: str) -> None:
+        """Add the result of a call."""
+        self.session.answer(call, text)
+
+    def ask(self, *, seconds: float) -> Reply:
+        """What the model says next; raises ModelTroubleError."""
+        try:
+            return self.session.ask(seconds=seconds)
+        except ProviderError as trouble:
+            ending = Ending(kind=EndKind.PROVIDER, reason=str(trouble))
+            raise ModelTroubleError(ending, detail=trouble.detail) from trouble
+
+
+def _offer(tool: Tool) -> ToolOffer:
+    function = tool.function
+    return ToolOffer(
+        name=function.name,
+        description=function.description,
+        parameters=function.parameters or {"type": "object", "properties": {}},
+        strict=bool(function.strict),
+    )

@@ -1,0 +1,53 @@
+"""--env-from-file: the rules of docker's env-file, and errors by file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import ErrorCode, LabError
+from driver.env_file import read_env_values
+
+
+def values(folder: Path, content: bytes, **host: str) -> dict[str, str]:
+    path = folder / "keys.env"
+    path.write_bytes(content)
+    return read_env_values(path, host=host)
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"A=1\nB=2\n", {"A": "1", "B": "2"}),
+        (b"\xef\xbb\xbfA=1", {"A": "1"}),
+        (b"# note\n  # another\n\n \t \nA=1\r\n", {"A": "1"}),
+        (b'A="quoted" # no comment\n', {"A": '"quoted" # no comment'}),
+        (b"A= padded \n", {"A": " padded "}),
+        (b"A=x=y,z\n", {"A": "x=y,z"}),
+        (b"A=\n", {"A": ""}),
+        (b"A=1\nA=2\n", {"A": "2"}),
+        (b"  A=1\n", {"A": "1"}),
+        (b"HOME_KEY\nOTHER\n", {"HOME_KEY": "of the host"}),
+        ("A=grüße\n".encode(), {"A": "grüße"}),
+        (b"", {}),
+    ],
+)
+def test_a_file_is_read_as_docker_reads_it(tmp_path: Path, content: bytes, found: dict[str, str]) -> None:
+    assert values(tmp_path, content, HOME_KEY="of the host") == found
+
+
+def test_every_wrong_line_is_named_and_no_value_is_quoted(tmp_path: Path) -> None:
+    with pytest.raises(LabError) as caught:
+        values(tmp_path, b"A=1\n=secret\nB C=secret\nD=\xffsecret\nE=sec\0ret\n")
+    error = caught.value
+    assert (error.code, error.exit_code) == (ErrorCode.BAD_USAGE, 2)
+    assert [found.place for found in error.found] == ["line 2", "line 3", "line 4", "line 5"]
+    assert str(tmp_path / "keys.env") in str(error)
+    assert "secret" not in str(error)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="--env-from-file cannot be read") as caught:
+        read_env_values(tmp_path / "none.env", host={})
+    assert "none.env: No such file" in str(caught.value)
