@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.lines import RunnerAttempt
-from contracts.order import RunnerOrder
+from contracts.order import DockerAgentOrder, RunnerOrder
 from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
 from runner import clock
@@ -61,21 +61,34 @@ class Execution:
             return ChatAgent(self.order.fixture_url, server=server)
         if agent.adapter == "command" and agent.command:
             return self._command_agent(agent.command, seconds=seconds)
+        if agent.adapter == "docker-agent" and self.order.docker_agent is not None:
+            return self._docker_agent(self.order.docker_agent, seconds=seconds)
         raise LabError(
             ErrorCode.NOT_BUILT_YET,
             f"agents with adapter {agent.adapter} are not part of this version",
-            expected="adapter chat or command",
+            expected="adapter chat, command or docker-agent",
         )
 
     def _command_agent(self, command: tuple[str, ...], *, seconds: float) -> Agent:
         from runner.agents.command import CommandAgent  # noqa: PLC0415 - a run imports the adapter that it uses
-        from runner.hosting import missing_host, reach_host  # noqa: PLC0415
+
+        host = self._reach_host(seconds=seconds)
+        argv = tuple(word.replace(SUITE_MARK, self.order.agent_suite) for word in command)
+        return CommandAgent(host, watch=self.world, argv=argv, agent_env=self.order.agent_env)
+
+    def _docker_agent(self, where: DockerAgentOrder, *, seconds: float) -> Agent:
+        from runner.agents.docker_agent import DockerAgent  # noqa: PLC0415 - a run imports the adapter that it uses
+
+        host = self._reach_host(seconds=seconds)
+        return DockerAgent(host, watch=self.world, where=where, agent_env=self.order.agent_env)
+
+    def _reach_host(self, *, seconds: float) -> AgentHost:
+        from runner.hosting import missing_host, reach_host  # noqa: PLC0415 - a chat run has no host
 
         if self.order.agent_host is None:
-            raise missing_host("the agent is a command, and no agent_host is named", cause="the order has none")
+            raise missing_host("the agent is a program, and no agent_host is named", cause="the order has none")
         self.host = reach_host(self.order.agent_host, seconds=seconds)
-        argv = tuple(word.replace(SUITE_MARK, self.order.agent_suite) for word in command)
-        return CommandAgent(self.host, watch=self.world, argv=argv, agent_env=self.order.agent_env)
+        return self.host
 
     def run(self, *, started: Callable[[Task], None], emit: Callable[[RunnerAttempt], None]) -> int:
         """Make every attempt of the plan; `started` and `emit` are called from many threads. Returns how many."""
