@@ -7,11 +7,10 @@ import re
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.plan import AgentPlan
 from contracts.suite.problems import unknown_name
-from contracts.suite.settings import Agent
+from contracts.suite.settings import Adapter
 from contracts.suite.suite import Suite
 
 _MODEL = re.compile(r"[^/\s]+/\S+")
-_FILE_OR_REFERENCE = re.compile(r".*\.ya?ml$|.*[/:].*")
 SCRIPTED = "scripted"
 """The provider of the models in models/."""
 
@@ -34,7 +33,7 @@ def resolve_agent(suite: Suite, *, name: str | None, model: str | None, prompt: 
         text = unknown_name("prompt", chosen_prompt, suite.prompts)
         raise LabError(ErrorCode.UNKNOWN_PROMPT, text, next_step="--prompt NAME, with one of [prompts]")
     chosen_model = agent.model if model is None else model
-    _refuse_model(suite, name, agent, chosen_model)
+    refuse_model(suite, name=name, adapter=agent.adapter, model=chosen_model)
     if agent.adapter == "chat":
         _refuse_unbound_tools(suite, name)
     return AgentPlan(
@@ -45,6 +44,10 @@ def resolve_agent(suite: Suite, *, name: str | None, model: str | None, prompt: 
         temperature=agent.temperature,
         max_output_tokens=agent.max_output_tokens,
         command=agent.command,
+        reference=agent.file if agent.adapter == "docker-agent" else None,
+        args=agent.args,
+        fixture_tools=agent.fixture_tools,
+        binary_image=agent.binary_image,
         select=agent.select,
         digest=suite.agent_digests[name],
     )
@@ -67,13 +70,6 @@ def _default_agent(suite: Suite) -> str:
 
 
 def _no_such_agent(suite: Suite, name: str) -> LabError:
-    if _FILE_OR_REFERENCE.fullmatch(name):
-        return LabError(
-            ErrorCode.NOT_BUILT_YET,
-            f'the agent "{name}" is a docker-agent file or reference, which this version does not run',
-            found=[Found("no agent of the suite has that name", place="--agent")],
-            expected=f"one of: {', '.join(sorted(suite.agents))}",
-        )
     return LabError(
         ErrorCode.UNKNOWN_AGENT,
         unknown_name("agent", name, suite.agents),
@@ -83,12 +79,12 @@ def _no_such_agent(suite: Suite, name: str) -> LabError:
 
 def _refuse_unbuilt(suite: Suite, name: str) -> None:
     agent, file = suite.agents[name], suite.shown("suite.toml")
-    if agent.adapter not in {"chat", "command"}:
+    if agent.adapter not in {"chat", "command", "docker-agent"}:
         raise LabError(
             ErrorCode.NOT_BUILT_YET,
             f'the agent "{name}" has the adapter {agent.adapter}, which this version does not run',
             found=[Found(f'adapter = "{agent.adapter}"', file, f"agents.{name}.adapter")],
-            expected="chat or command",
+            expected="chat, command or docker-agent",
         )
     asked = {"egress": agent.egress, "model_url": agent.model_url, "auth": agent.auth, "image": agent.image}
     unbuilt = [key for key, value in asked.items() if value]
@@ -100,10 +96,11 @@ def _refuse_unbuilt(suite: Suite, name: str) -> None:
         )
 
 
-def _refuse_model(suite: Suite, name: str, agent: Agent, model: str | None) -> None:
+def refuse_model(suite: Suite, *, name: str, adapter: Adapter, model: str | None) -> None:
+    """Raise LabError for a model that the agent cannot have; see `resolve_agent`."""
     known = [f"{SCRIPTED}/{one}" for one in sorted(suite.models)]
     if model is None:
-        if agent.adapter == "chat":
+        if adapter == "chat":
             raise LabError(
                 ErrorCode.BAD_USAGE,
                 f'the chat agent "{name}" has no model',
@@ -115,7 +112,7 @@ def _refuse_model(suite: Suite, name: str, agent: Agent, model: str | None) -> N
     if not _MODEL.fullmatch(model) or (provider == SCRIPTED and scripted not in suite.models):
         text = unknown_name("model", model, known)
         raise LabError(ErrorCode.UNKNOWN_MODEL, text, expected="provider/model; scripted/NAME is models/NAME.json")
-    if provider != SCRIPTED and agent.adapter == "chat":
+    if provider != SCRIPTED and adapter == "chat":
         raise LabError(
             ErrorCode.NOT_BUILT_YET,
             f'the model "{model}" of the agent "{name}" is a real one, which this version does not ask',

@@ -9,6 +9,9 @@ from pydantic import Field
 from contracts.plan import Plan
 from contracts.record import Record
 
+FIXTURE_URL_MARK = "{fixtureUrl}"
+"""In the text of an agent file: the attempt's address. docker-agent expands no variable in that of an MCP server."""
+
 
 class HostOverStdio(Record):
     """The runner starts agent_host itself and speaks over its stdin and stdout (process backend)."""
@@ -34,7 +37,7 @@ class DockerAgentOrder(Record):
     file: str
     """Name of the agent file in the folder."""
     text: str | None = None
-    """The agent file with the fixture API's tools, `{fixtureUrl}` standing for the attempt's address; None: as it is
+    """The agent file with the fixture API's tools, with `FIXTURE_URL_MARK` for the attempt's address; None: as it is
     in the folder."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from contracts.hosting import HostStart
-from contracts.order import DockerAgentOrder
+from contracts.order import FIXTURE_URL_MARK, DockerAgentOrder
 from runner.agents.docker_agent_events import DockerAgentEvents
 from runner.agents.following import GRACE_S, BreachWatch, Hosting, follow, hiding, lab_env, session_id
 from runner.agents.interface import AgentRun, Assignment
@@ -19,8 +19,6 @@ QUIET_ENV = {
     "BROWSER": "false",
 }
 """No telemetry, no greeting, no other version than the recorded one, no browser; `-e` may say otherwise."""
-FIXTURE_URL_MARK = "{fixtureUrl}"
-"""In the agent file of `fixture_tools`: docker-agent expands no variable in the address of an MCP server."""
 LONGEST_ARGUMENT = 100_000
 """Bytes of a message that still goes in an argument; the kernel takes 128 KiB."""
 
