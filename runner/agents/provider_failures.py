@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _ABOUT_THE_MODEL = re.compile(r"^Error: .*?(?:\bmodels? failed\b|\berror receiving from stream\b)", re.IGNORECASE)
-_STATUS = re.compile(r"\bHTTP ([1-5]\d\d)\b|\": ([45]\d\d) [A-Z]")
+_STATUS = re.compile(r"\bHTTP (\d{3})\b|\": ([45]\d\d) [A-Z]")
 """As docker-agent writes it, or as the clients of the providers do where it passes their text on."""
 
 STATUSES = {
