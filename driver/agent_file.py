@@ -44,7 +44,7 @@ class AgentFile:
 
     def main(self, args: tuple[str, ...]) -> str:
         """The agent that runs: the one that docker-agent's `--agent` names, else `root`, else the first."""
-        for option, value in zip(args, (*args[1:], ""), strict=True):
+        for option, value in zip(args, (*args[1:], ""), strict=False):
             if option in {"-a", "--agent"} and value in self.agents:
                 return value
             if option.startswith("--agent=") and option.removeprefix("--agent=") in self.agents:
