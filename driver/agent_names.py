@@ -12,7 +12,7 @@ EVALS = "evals"
 _FILE = re.compile(r".*\.(?:ya?ml|hcl)$", re.IGNORECASE)
 _PART = r"[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
 _REFERENCE = re.compile(
-    rf"(?P<name>(?:[A-Za-z0-9.-]+(?::\d+)?/)?{_PART}(?:/{_PART})*)(?::(?P<tag>\w[\w.-]{{0,127}}))?"
+    rf"(?P<name>(?:[A-Za-z0-9][A-Za-z0-9.-]*(?::\d+)?/)?{_PART}(?:/{_PART})*)(?::(?P<tag>\w[\w.-]{{0,127}}))?"
     r"(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
 )
 

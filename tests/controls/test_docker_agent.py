@@ -63,7 +63,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path) -> Run:
     (folder / ".env").write_text("SECRET=1\n")
     host = {"DOCKER_AGENT_MODELS_GATEWAY": "http://gateway:1", "OPENAI_API_KEY": "sk-a-secret-key", "GITHUB_TOKEN": "g"}
-    flags = ["--backend", "process", "--evidence", folder.parent / "evidence", "--capture", "payloads", "-c", "4"]
+    flags: list[str | Path] = [
+        "--backend",
+        "process",
+        "--evidence",
+        folder.parent / "evidence",
+        "--capture",
+        "payloads",
+        "-c",
+        "4",
+    ]
     return Run(labctl("run", "--agent", folder / "agent.yaml", *flags, cwd=folder, env=with_program(**host)))
 
 
@@ -179,7 +188,14 @@ fixture_tools = true
 @pytest.fixture(scope="module")
 def bound(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = write_agent_folder(tmp_path_factory.mktemp("agents") / "bound", BOUND_CASES, settings=BOUND_SETTINGS)
-    flags = ["--backend", "process", "--evidence", folder.parent.parent / "evidence", "--capture", "payloads"]
+    flags: list[str | Path] = [
+        "--backend",
+        "process",
+        "--evidence",
+        folder.parent.parent / "evidence",
+        "--capture",
+        "payloads",
+    ]
     return Run(labctl("run", folder.parent / "evals", *flags, cwd=folder.parent, env=with_program()))
 
 

@@ -81,8 +81,7 @@ def test_an_only_agent_needs_no_default(folder: SuiteFolder) -> None:
     [
         ("suport", {}, ErrorCode.UNKNOWN_AGENT, 'unknown agent "suport"; did you mean "support"?'),
         ("nobody", {}, ErrorCode.UNKNOWN_AGENT, "known: bare, desk, open, real, served, support"),
-        ("agent.yaml", {}, ErrorCode.NOT_BUILT_YET, "docker-agent"),
-        ("team/agent:1", {}, ErrorCode.NOT_BUILT_YET, "docker-agent"),
+        ("agent.yaml", {}, ErrorCode.UNKNOWN_AGENT, "agent.yaml"),
         ("served", {}, ErrorCode.NOT_BUILT_YET, "suite.toml agents.served.adapter"),
         ("open", {}, ErrorCode.NOT_BUILT_YET, "suite.toml agents.open.egress"),
         ("real", {}, ErrorCode.NOT_BUILT_YET, 'the model "openai/gpt-5" of the agent "real"'),
