@@ -8,9 +8,6 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
 from contracts.record import Json
 
 _MOST_VALUES = 100_000
@@ -30,6 +27,9 @@ class NoYamlError(ValueError):
 
 def read_yaml(text: str) -> Json:
     """The only document of the text; raises NoYamlError, also for repeated keys and for what has no end."""
+    from ruamel.yaml import YAML  # noqa: PLC0415 - a run without an agent file does not wait for it
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415 - as above
+
     try:
         value = YAML(typ="safe", pure=True).load(text)
     except MarkedYAMLError as error:
@@ -81,6 +81,8 @@ def changed_yaml(text: str, change: Callable[[Any], None]) -> str:
 
     The text must be one that `read_yaml` takes.
     """
+    from ruamel.yaml import YAML  # noqa: PLC0415 - as above
+
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes = True
     yaml.width = _LONGEST_LINE

@@ -53,8 +53,7 @@ def test_local_own_and_chosen_models_need_none(model: str) -> None:
         ("models: {m: {provider: google, model: x, provider_opts: {project: p}}}", []),
         ("models: {m: {first_available: [openai/x, anthropic/y]}}", []),
         (
-            "models: {m: {provider: openai, model: x, routing: [{model: n}, {model: xai/y}]}, "
-            "n: {provider: groq, model: z}}",
+            "models: {m: {provider: openai, model: x, routing: [{model: n}, {model: xai/y}]}, n: {provider: groq}}",
             ["OPENAI_API_KEY", "GROQ_API_KEY", "XAI_API_KEY"],
         ),
     ],
