@@ -14,7 +14,7 @@ from contracts.order import FIXTURE_URL_MARK
 from contracts.plan import AgentPlan, Conditions
 from contracts.record import Json
 from contracts.suite.suite import Suite
-from driver.agent_file import AgentFile, read_agent_file
+from driver.agent_file import AgentFile, read_agent_file, unusable_file
 from driver.agent_folder import AgentFolder, agent_folder
 from driver.agent_models import main_models
 from driver.agent_names import is_file, is_reference
@@ -105,6 +105,10 @@ def _completed(  # noqa: PLR0913 - the parts of an agent
         )
     file = read_agent_file(path, shown=str(path), place=place)
     folder = agent_folder(path.parent, suite=suite)
+    if path.name not in folder.files:
+        raise unusable_file(
+            str(path), "lies where no agent may read, or has the name of a file of secrets", place=place
+        )
     asked_for = request.model or plan.model
     main = main_models(file, agent=file.main(plan.args))
     model = asked_for or ",".join(use.name for use in main) or None

@@ -82,7 +82,7 @@ def read_agent_file(path: Path, *, shown: str, place: str) -> AgentFile:
 
     """
     if why := _refusal(path):
-        raise _invalid(shown, [Found(why, shown, place)])
+        raise unusable_file(shown, why, place=place)
     try:
         text = path.read_bytes().decode("utf-8")
         document = read_yaml(text)
@@ -93,6 +93,11 @@ def read_agent_file(path: Path, *, shown: str, place: str) -> AgentFile:
     if problems := [Found(text, shown, key) for key, text in _problems(document)]:
         raise _invalid(shown, problems)
     return AgentFile(path=path, text=text, document=document)
+
+
+def unusable_file(shown: str, why: str, *, place: str) -> LabError:
+    """The error for an agent file that cannot be used as a whole."""
+    return _invalid(shown, [Found(why, shown, place)])
 
 
 def _invalid(shown: str, found: list[Found]) -> LabError:

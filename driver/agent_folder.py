@@ -62,8 +62,8 @@ def agent_folder(root: Path, *, suite: Suite) -> AgentFolder:
 def _files_below(root: Path, *, suite: Suite) -> Iterator[Path]:
     suite_root = suite.root.resolve()
     for folder, folders, names in os.walk(root):
-        if evidence.PLAN in names and evidence.TRACES_FOLDER in folders:
-            folders.clear()  # a run directory
+        if evidence.PLAN in names and {evidence.TRACES_FOLDER, evidence.SUITE_FOLDER} & set(folders):
+            folders.clear()  # a run directory, also one that was given up early
             continue
         folders[:] = sorted(set(folders) - LEFT_OUT - SECRET_FOLDERS)
         to_folders = [name for name in folders if Path(folder, name).is_symlink()]

@@ -15,7 +15,7 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 def fetch_agent(reference: str, *, folder: Path, host_env: Mapping[str, str]) -> tuple[str, Path]:
-    """The reference by digest, and the agent file, fetched into the folder.
+    """The reference by digest, and the agent file, alone in a folder below the empty one that is given.
 
     A tag is resolved by `docker buildx imagetools inspect`, the file is fetched by `docker-agent share pull`; both use
     the user's registry credentials (DOCKER_CONFIG, else ~/.docker).
@@ -25,25 +25,29 @@ def fetch_agent(reference: str, *, folder: Path, host_env: Mapping[str, str]) ->
 
     """
     binary = find_binary(host_env)
-    pinned = reference if digest_in(reference) else with_digest(reference, _resolved(reference, folder, host_env))
+    home, fetched = folder / "home", folder / "agent"
+    home.mkdir()
+    fetched.mkdir()
+    pinned = reference if digest_in(reference) else with_digest(reference, _resolved(reference, home, host_env))
     done = run_quietly(
         [str(binary), "share", "pull", pinned],
-        home=folder,
+        home=home,
+        cwd=fetched,
         host_env=host_env,
         seconds=_PULL_S,
         more=_credentials(host_env),
     )
     if isinstance(done, str):
         raise _unresolved(pinned, "could not be fetched", cause=done)
-    files = sorted(path for path in folder.iterdir() if path.suffix in {".yaml", ".yml"})
+    files = sorted(path for path in fetched.iterdir() if path.suffix in {".yaml", ".yml"})
     if len(files) != 1:
         raise _unresolved(pinned, "was fetched, but no agent file came", cause=done.stdout.strip()[-200:] or None)
     return pinned, files[0]
 
 
-def _resolved(reference: str, folder: Path, host_env: Mapping[str, str]) -> str:
+def _resolved(reference: str, home: Path, host_env: Mapping[str, str]) -> str:
     argv = ["docker", "buildx", "imagetools", "inspect", reference, "--format", "{{.Manifest.Digest}}"]
-    done = run_quietly(argv, home=folder, host_env=host_env, seconds=_RESOLVE_S, more=_credentials(host_env))
+    done = run_quietly(argv, home=home, host_env=host_env, seconds=_RESOLVE_S, more=_credentials(host_env))
     if isinstance(done, str):
         raise _unresolved(reference, "could not be resolved to a digest", cause=done)
     found = _DIGEST.search(done.stdout)

@@ -45,17 +45,24 @@ def binary_facts(binary: Path, *, host_env: Mapping[str, str]) -> Program:
     return Program(name=NAME, version=lines[0][:200] if lines else None, digest=digest_of_file(binary))
 
 
-def run_quietly(
-    argv: list[str], *, home: Path, host_env: Mapping[str, str], seconds: float, more: Mapping[str, str] | None = None
+def run_quietly(  # noqa: PLR0913 - the parts of a process
+    argv: list[str],
+    *,
+    home: Path,
+    host_env: Mapping[str, str],
+    seconds: float,
+    cwd: Path | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str] | str:
-    """The finished process with what it wrote, or why there is none: it has a home of its own, sends no
-    telemetry, and gets the variables of `more`.
+    """The finished process with what it wrote, or why there is none.
+
+    It has a home of its own, sends no telemetry, gets the variables of `more`, and runs in `cwd`, else in its home.
     """
     env = {"PATH": host_env.get("PATH", ""), "HOME": str(home), **_QUIET, **(more or {})}
     try:
         done = subprocess.run(
             argv,
-            cwd=home,
+            cwd=cwd or home,
             env=env,
             stdin=subprocess.DEVNULL,
             capture_output=True,

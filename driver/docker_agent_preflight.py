@@ -55,7 +55,7 @@ def _binary(plan: Plan, host_env: Mapping[str, str]) -> ReadyAgent:
 
 
 def _refuse_missing_keys(file: AgentFile, plan: Plan, agent_env: Mapping[str, str]) -> bool:
-    gateway = bool(agent_env.get(MODELS_GATEWAY))
+    gateway = _has_gateway(plan.agent.args, agent_env)
     given = {name for name, value in agent_env.items() if value}
     missing = [one for one in missing_keys(file, given=given, gateway=gateway) if not is_scripted(one[0].name)]
     missing = [one for one in missing if not (plan.agent.overrides_model and one[0].place.endswith(".model"))]
@@ -70,6 +70,11 @@ def _refuse_missing_keys(file: AgentFile, plan: Plan, agent_env: Mapping[str, st
         expected=f"the key in the environment of labctl, -e KEY, or a gateway in {MODELS_GATEWAY}",
         next_step=" ".join(f"-e {key}" for key in keys),
     )
+
+
+def _has_gateway(args: tuple[str, ...], agent_env: Mapping[str, str]) -> bool:
+    named = any(one.startswith("--models-gateway") for one in args)
+    return named or any(agent_env.get(name) for name in (MODELS_GATEWAY, "CAGENT_MODELS_GATEWAY"))
 
 
 def _missing_of_override(

@@ -63,6 +63,12 @@ class Execution:
             return self._command_agent(agent.command, seconds=seconds)
         if agent.adapter == "docker-agent" and self.order.docker_agent is not None:
             return self._docker_agent(self.order.docker_agent, seconds=seconds)
+        if agent.adapter == "docker-agent":
+            raise LabError(
+                ErrorCode.NOT_BUILT_YET,
+                "a docker-agent agent runs under labctl only, which stages its files",
+                next_step="labctl run",
+            )
         raise LabError(
             ErrorCode.NOT_BUILT_YET,
             f"agents with adapter {agent.adapter} are not part of this version",
