@@ -17,6 +17,8 @@ from runner.texts import BoundedText
 
 _ERROR = "Error: "
 _MOST_OF_AN_ERROR = 4096
+_MOST = 1 << 53
+"""Of tokens or dollars: more is no amount, and no sum of such could be written down."""
 _SAYS_NOTHING_NEW = frozenset(
     {
         "team_info",
@@ -204,7 +206,7 @@ def _event(line: str) -> dict[str, Json] | None:
 
 def _amount(value: Json) -> int | float | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_number and math.isfinite(value) and value >= 0 else None
+    return value if is_number and 0 <= value <= _MOST else None
 
 
 def _whole(value: Json) -> int | None:
