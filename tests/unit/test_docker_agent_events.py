@@ -30,7 +30,7 @@ SECRET = "0123456789abcdef"
 
 
 def read(*events: Event, stderr: str = "", size: int = 100_000, extra: str = "") -> DockerAgentEvents:
-    reader = DockerAgentEvents(hide=(SECRET, "<hidden>"))
+    reader = DockerAgentEvents(hide=lambda line: line.replace(SECRET, "<hidden>"))
     text = text_of(events) + extra
     for start in range(0, len(text), size):
         reader.feed(text[start : start + size])
