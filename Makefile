@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup run test check test-compose bench bench-peers clean
+.PHONY: setup run test check test-compose test-docker-agent bench bench-peers clean
 .DEFAULT_GOAL := run
 
 $(STAMP): requirements-dev.lock pyproject.toml
@@ -33,6 +33,10 @@ check: $(STAMP)
 	@$(BIN)/python -m scripts.generate_schemas --check
 	@$(BIN)/python -m scripts.generate_errors --check
 	@$(BIN)/python -m pytest -q --numprocesses=auto --dist=loadfile tests/unit tests/contract
+
+# the real program against the scripted model, where it is on the path; else it says that it was skipped, and why
+test-docker-agent: $(STAMP)
+	@$(BIN)/python -m pytest -q tests/docker_agent
 
 test-compose: setup
 	@LABCTL_REQUIRE_ENGINE=1 $(BIN)/python -m pytest tests/compose

@@ -8,11 +8,10 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.model_endpoint import PROVIDERS, SCRIPTED, Endpoint
 from contracts.plan import AgentPlan
 from contracts.suite.problems import unknown_name
-from contracts.suite.settings import Agent
+from contracts.suite.settings import Adapter, Agent
 from contracts.suite.suite import Suite
 
 _MODEL = re.compile(r"[^/\s]+/\S+")
-_FILE_OR_REFERENCE = re.compile(r".*\.ya?ml$|.*[/:].*")
 SERVED_START_S = 30.0
 """How long a served agent may take to accept connections, once the lab began to wait for it."""
 
@@ -29,13 +28,13 @@ def resolve_agent(suite: Suite, *, name: str | None, model: str | None, prompt: 
     if name not in suite.agents:
         raise _no_such_agent(suite, name)
     agent = suite.agents[name]
-    _refuse_unbuilt(suite, name)
+    _refuse_idle_auth(suite, name)
     chosen_prompt = agent.prompt if prompt is None else prompt
     if chosen_prompt is not None and chosen_prompt not in suite.prompts:
         text = unknown_name("prompt", chosen_prompt, suite.prompts)
         raise LabError(ErrorCode.UNKNOWN_PROMPT, text, next_step="--prompt NAME, with one of [prompts]")
     chosen_model = agent.model if model is None else model
-    _refuse_model(suite, name, agent, chosen_model)
+    refuse_model(suite, name=name, adapter=agent.adapter, model=chosen_model, model_url=agent.model_url)
     if agent.adapter == "chat":
         _refuse_unbound_tools(suite, name)
     return AgentPlan(
@@ -44,10 +43,13 @@ def resolve_agent(suite: Suite, *, name: str | None, model: str | None, prompt: 
         prompt=chosen_prompt,
         model=chosen_model,
         model_url=agent.model_url,
-        auth=agent.auth,
         temperature=agent.temperature,
         max_output_tokens=agent.max_output_tokens,
         command=agent.command,
+        reference=agent.file if agent.adapter == "docker-agent" else None,
+        args=agent.args,
+        fixture_tools=agent.fixture_tools,
+        binary_image=agent.binary_image,
         select=agent.select,
         url=_url(agent),
         protocol=(agent.protocol or "lab") if agent.adapter == "http" else None,
@@ -91,13 +93,6 @@ def _default_agent(suite: Suite) -> str:
 
 
 def _no_such_agent(suite: Suite, name: str) -> LabError:
-    if _FILE_OR_REFERENCE.fullmatch(name):
-        return LabError(
-            ErrorCode.NOT_BUILT_YET,
-            f'the agent "{name}" is a docker-agent file or reference, which this version does not run',
-            found=[Found("no agent of the suite has that name", place="--agent")],
-            expected=f"one of: {', '.join(sorted(suite.agents))}",
-        )
     return LabError(
         ErrorCode.UNKNOWN_AGENT,
         unknown_name("agent", name, suite.agents),
@@ -105,29 +100,23 @@ def _no_such_agent(suite: Suite, name: str) -> LabError:
     )
 
 
-def _refuse_unbuilt(suite: Suite, name: str) -> None:
-    agent, file = suite.agents[name], suite.shown("suite.toml")
-    if agent.adapter not in {"chat", "command", "http"}:
+def _refuse_idle_auth(suite: Suite, name: str) -> None:
+    """A command is asked by nobody over HTTP: a token for it would silently go nowhere."""
+    agent = suite.agents[name]
+    if agent.auth and agent.adapter in {"command", "docker-agent"}:
         raise LabError(
-            ErrorCode.NOT_BUILT_YET,
-            f'the agent "{name}" has the adapter {agent.adapter}, which this version does not run',
-            found=[Found(f'adapter = "{agent.adapter}"', file, f"agents.{name}.adapter")],
-            expected="chat, command or http",
-        )
-    asked = {"auth": agent.auth if agent.adapter == "command" else None}
-    unbuilt = [key for key, value in asked.items() if value]
-    if unbuilt:
-        raise LabError(
-            ErrorCode.NOT_BUILT_YET,
-            f'the agent "{name}" asks for {", ".join(unbuilt)}, which this version does not give',
-            found=[Found("is set", file, f"agents.{name}.{key}") for key in unbuilt],
+            ErrorCode.BAD_USAGE,
+            f'the {agent.adapter} agent "{name}" has auth, which is the token of a request to an agent or its model',
+            found=[Found(f'auth = "{agent.auth}"', suite.shown("suite.toml"), f"agents.{name}.auth")],
+            next_step=f"-e {agent.auth} gives it the variable",
         )
 
 
-def _refuse_model(suite: Suite, name: str, agent: Agent, model: str | None) -> None:
+def refuse_model(suite: Suite, *, name: str, adapter: Adapter, model: str | None, model_url: str | None = None) -> None:
+    """Raise LabError for a model that the agent cannot have; see `resolve_agent`."""
     known = [f"{SCRIPTED}/{one}" for one in sorted(suite.models)]
     if model is None:
-        if agent.adapter == "chat":
+        if adapter == "chat":
             raise LabError(
                 ErrorCode.BAD_USAGE,
                 f'the chat agent "{name}" has no model',
@@ -139,7 +128,7 @@ def _refuse_model(suite: Suite, name: str, agent: Agent, model: str | None) -> N
     if not _MODEL.fullmatch(model) or (provider == SCRIPTED and scripted not in suite.models):
         text = unknown_name("model", model, known)
         raise LabError(ErrorCode.UNKNOWN_MODEL, text, expected="provider/model; scripted/NAME is models/NAME.json")
-    if provider != SCRIPTED and agent.adapter == "chat" and not Endpoint(model, url=agent.model_url).is_known:
+    if provider != SCRIPTED and adapter == "chat" and not Endpoint(model, url=model_url).is_known:
         raise LabError(
             ErrorCode.UNKNOWN_MODEL,
             f'the model "{model}" of the agent "{name}" is of a provider that is not known by name',

@@ -26,6 +26,11 @@ class ErrorCode(Enum):
     UNKNOWN_MODEL = ("unknown-model", Exit.USAGE, "The suite has no such model.")
     UNKNOWN_PROMPT = ("unknown-prompt", Exit.USAGE, "The suite declares no prompt of that name.")
     UNKNOWN_PROFILE = ("unknown-profile", Exit.USAGE, "Neither the lab nor a compose file of the suite has it.")
+    AGENT_FILE_INVALID = (
+        "agent-file-invalid",
+        Exit.USAGE,
+        "A docker-agent file is missing, or cannot be used as it is.",
+    )
     NOT_BUILT_YET = ("not-built-yet", Exit.USAGE, "The contract has it, this version of labctl does not.")
     UNSET_VARIABLE = ("unset-variable", Exit.USAGE, "`-e KEY` names a variable that has no value anywhere.")
     RUN_ID_TAKEN = ("run-id-taken", Exit.USAGE, "A run directory of that id is already there; nothing was changed.")
@@ -45,6 +50,17 @@ class ErrorCode(Enum):
     EGRESS_MISSING = ("egress-missing", Exit.ENVIRONMENT, "The agent's model is out of reach of a closed network.")
     RUNTIME_UNUSABLE = ("runtime-unusable", Exit.ENVIRONMENT, "The `--container-runtime` cannot run agents here.")
     KEY_MISSING = ("key-missing", Exit.ENVIRONMENT, "A model's service needs a key that is nowhere.")
+    PROVIDER_KEY_MISSING = (
+        "provider-key-missing",
+        Exit.ENVIRONMENT,
+        "A model's provider needs a key that would not reach the agent.",
+    )
+    DOCKER_AGENT_MISSING = ("docker-agent-missing", Exit.ENVIRONMENT, "There is no program docker-agent on the path.")
+    AGENT_UNRESOLVED = (
+        "agent-unresolved",
+        Exit.ENVIRONMENT,
+        "A registry reference of an agent could not be resolved to a digest, or not fetched.",
+    )
     EVIDENCE_UNWRITABLE = ("evidence-unwritable", Exit.ENVIRONMENT, "The evidence folder cannot be written.")
     UNSEALED = ("unsealed", Exit.EVIDENCE, "The run has no COMPLETE: it was interrupted or made by hand.")
     ALTERED = ("altered", Exit.EVIDENCE, "The run is not what was sealed; the files are named.")

@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field
 
-from contracts.plan import Conditions, ImageIdentity, PlannedCase
+from contracts.plan import Conditions, ImageIdentity, PlannedCase, Program
 from contracts.record import Record
 
 
@@ -36,6 +36,8 @@ class Dependencies(Record):
 
     lock_files: dict[str, str] = Field(default_factory=dict)
     packages: dict[str, str] = Field(default_factory=dict)
+    programs: dict[str, Program] = Field(default_factory=dict)
+    """Of this machine, which the agent runs in."""
     lab_code: dict[str, str] = Field(default_factory=dict)
     """fixture_api, runner, agent_host: digest of the code that ran."""
 

@@ -9,6 +9,9 @@ from pydantic import Field
 from contracts.plan import Plan
 from contracts.record import Record
 
+FIXTURE_URL_MARK = "{fixtureUrl}"
+"""In the text of an agent file: the attempt's address. docker-agent expands no variable in that of an MCP server."""
+
 
 class HostOverStdio(Record):
     """The runner starts agent_host itself and speaks over its stdin and stdout (process backend)."""
@@ -32,6 +35,19 @@ class HostPerAttempt(Record):
     port: int
 
 
+class DockerAgentOrder(Record):
+    """Where docker-agent and its agent file are, as the agent's host sees them."""
+
+    binary: str
+    folder: str
+    """The staged agent folder; nothing writes there."""
+    file: str
+    """Name of the agent file in the folder."""
+    text: str | None = None
+    """The agent file with the fixture API's tools, with `FIXTURE_URL_MARK` for the attempt's address; None: as it is
+    in the folder."""
+
+
 class RunnerOrder(Record):
     """What to run and where everything is, as the runner sees it."""
 
@@ -47,5 +63,7 @@ class RunnerOrder(Record):
     """What `{suite}` means to the agent: the staged copy without the expectations."""
     agent_env: dict[str, str] = Field(default_factory=dict)
     """Provider keys and what -e names; values are in no file."""
+    docker_agent: DockerAgentOrder | None = None
+    """Present exactly for that adapter."""
     startup_seconds: float = 30.0
     """How long fixture API and agent_host may take to answer."""

@@ -18,6 +18,16 @@ OWN_PROFILES = (FAULT_PROFILE, "observe")
 """Those of the lab itself; every other one is a compose file's."""
 
 
+class Program(Record):
+    """A program of this machine that a run uses."""
+
+    name: str
+    version: str | None = None
+    """The first line of what it says of itself; None where it says nothing."""
+    digest: str
+    """Of its file."""
+
+
 class AgentPlan(Record):
     """The agent as it will run: the suite's declaration with the flags applied."""
 
@@ -39,11 +49,23 @@ class AgentPlan(Record):
     url: str | None = None
     """Of an agent that is served."""
     protocol: Literal["lab", "openai"] | None = None
-    auth: str | None = None
-    """The variable whose value is its bearer token."""
     auth_required: bool = False
     start_seconds: float | None = None
     """How long a served agent may take to accept connections."""
+    file: str | None = None
+    """docker-agent: the agent file's name in its folder, which stands in the evidence as agent/."""
+    reference: str | None = None
+    """docker-agent: the registry reference that the file was taken from, with its digest."""
+    args: tuple[str, ...] = ()
+    """docker-agent: more arguments of its command line."""
+    fixture_tools: bool = False
+    """docker-agent: the fixture API's MCP server is one of its toolsets."""
+    overrides_model: bool = False
+    """docker-agent: `model` is that of `--model` and not the agent file's own."""
+    binary_image: str | None = None
+    """docker-agent: the image that its binary is taken from, in containers."""
+    binary: Program | None = None
+    """docker-agent: the program that runs, on the process backend."""
     digest: str
     """Over the declaration and the files that the agent is made of."""
 

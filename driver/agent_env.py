@@ -35,6 +35,9 @@ PROVIDER_KEYS = (
 """Forwarded when the host has them; nothing else of the host's environment is, unless -e names it."""
 
 
+MODELS_GATEWAY = "DOCKER_AGENT_MODELS_GATEWAY"
+"""Where docker-agent sends its model requests; forwarded to such an agent when the host has it."""
+
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 

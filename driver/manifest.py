@@ -36,6 +36,7 @@ _PACKAGES = (
     "python-on-whales",
     "rfc8785",
     "rich",
+    "ruamel.yaml",
     "starlette",
     "uvicorn",
     "uvloop",
@@ -67,6 +68,7 @@ def manifest_of(
     not_enforced: Iterable[str],
 ) -> EnvironmentManifest:
     """The manifest of a run; pure."""
+    programs = {plan.agent.binary.name: plan.agent.binary} if plan.agent.binary else {}
     return EnvironmentManifest(
         run_id=plan.run_id,
         command=plan.command,
@@ -75,7 +77,7 @@ def manifest_of(
         sharing=SHARING if plan.capture == "payloads" else None,
         conditions=plan.conditions,
         images=plan.images,
-        dependencies=surroundings.dependencies,
+        dependencies=surroundings.dependencies.model_copy(update={"programs": programs}),
         host=surroundings.host.model_copy(update={"engine": engine.engine, "compose": engine.compose}),
         source=surroundings.source,
         not_enforced=tuple(not_enforced),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,13 +13,17 @@ from contracts import evidence
 from contracts.exits import Exit
 from contracts.plan import Plan
 from driver.abort import leave_unsealed
+from driver.agent_reference import fetch_agent
 from driver.collect import Collector, await_ready, read_runner
-from driver.drafting import Draft, draft_run, with_images
+from driver.docker_agent_preflight import ReadyAgent, ready_agent
+from driver.drafting import Draft, draft_run, with_preflight
 from driver.isolation import not_promised
-from driver.ports import Progress, Stack, World
+from driver.ports import Progress, Stack, StagedAgentFile, UserServices, World
+from driver.refusals import Refusals
 from driver.request import RunRequest
 from driver.run_log import RunLog
-from driver.staging import Staged, keep_suite, staged
+from driver.scratch import scratch_folder
+from driver.staging import Staged, keep_agent, keep_suite, staged
 from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 
@@ -53,10 +57,51 @@ def run_suite(
         Interrupted: after a signal; the run directory stays, unsealed, with abort.json.
 
     """
-    draft = draft_run(request, backend=stack.backend, host_env=host_env)
-    services = stack.user_services(draft.suite, profiles=request.profiles)
-    images = stack.preflight(needs_agent=draft.plan.agent.needs_host, bases=draft.bases.references)
-    plan = with_images(draft.plan, {**images, **services.images})
+    with ExitStack() as kept:
+
+        def fetch(reference: str) -> tuple[str, Path]:
+            return fetch_agent(reference, folder=kept.enter_context(scratch_folder()), host_env=host_env)
+
+        draft = draft_run(request, backend=stack.backend, host_env=host_env, fetch=fetch)
+        ready = _checked(draft, stack, host_env)
+        return _run(draft, ready, stack=stack, progress=progress, warn=warn)
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """What the preflight found."""
+
+    plan: Plan
+    services: UserServices
+    agent: ReadyAgent | None
+
+
+def _checked(draft: Draft, stack: Stack, host_env: Mapping[str, str]) -> _Ready:
+    """The plan with what the preflight found; every environment problem at once."""
+    checks = Refusals()
+    services = checks.value_of(lambda: stack.user_services(draft.suite, profiles=draft.request.profiles))
+    images = checks.value_of(
+        lambda: stack.preflight(needs_agent=draft.plan.agent.needs_host, bases=draft.image_references)
+    )
+    found = checks.value_of(
+        lambda: (ready_agent(draft.agent, draft.plan, agent_env=draft.env.values, host_env=host_env),)
+    )
+    if services is None or images is None or found is None:
+        raise checks.as_one()
+    (agent,) = found
+    plan = with_preflight(draft.plan, {**images, **services.images}, program=agent.program if agent else None)
+    return _Ready(plan=plan, services=services, agent=agent)
+
+
+def _run(
+    draft: Draft,
+    ready: _Ready,
+    *,
+    stack: Stack,
+    progress: Callable[[Plan], Progress],
+    warn: Callable[[str], None],
+) -> RunOutcome:
+    plan = ready.plan
     if caveat := not_promised(plan):
         warn(caveat)
     for text in draft.warnings():
@@ -64,20 +109,17 @@ def run_suite(
     redactor = Redactor(draft.secrets)
     for name in redactor.too_short:
         warn(f"the value of {name} is too short to be taken out of the evidence")
-    with staged(draft.suite) as stage, ThreadPoolExecutor(1, "conclusion") as background, _judging(draft) as judging:
+    folder = draft.agent.folder
+    with (
+        staged(draft.suite, agent=folder) as stage,
+        ThreadPoolExecutor(1, "conclusion") as background,
+        _judging(draft) as judging,
+    ):
         conclusion = background.submit(_prepare_conclusion, draft)
-        run = RunDirectory.create(request.evidence, run_id=plan.run_id)
+        run = RunDirectory.create(draft.request.evidence, run_id=plan.run_id)
         with leave_unsealed(run, planned=len(plan.cases)) as reached:
-            _write_inputs(run, plan, stage, redactor=redactor)
-            world = World(
-                plan=plan,
-                suite=stage.suite,
-                agent_suite=stage.agent_suite,
-                agent_env=draft.env.values,
-                suite_root=draft.suite.root,
-                services=services,
-                own_containers=draft.own_containers,
-            )
+            _write_inputs(run, plan, stage, redactor=redactor, not_the_agents=folder.left_out if folder else ())
+            world = _world(draft, ready, stage)
             with _telling_what_is_kept(stack, warn), stack.running(world, log=RunLog(run, redactor).line) as lines:
                 records = read_runner(lines)
                 await_ready(records)
@@ -87,6 +129,27 @@ def run_suite(
             collector.settle()
             grading = conclusion.result().write(run, plan, stack=stack, redactor=redactor)
     return RunOutcome(path=run.path, grading=grading, exit_code=grading.exit_code)
+
+
+def _world(draft: Draft, ready: _Ready, stage: Staged) -> World:
+    file, plan = None, ready.plan
+    if stage.agent is not None and plan.agent.file is not None:
+        file = StagedAgentFile(
+            folder=stage.agent,
+            file=plan.agent.file,
+            text=draft.agent.text_with_tools,
+            binary=ready.agent.path if ready.agent else None,
+        )
+    return World(
+        plan=plan,
+        suite=stage.suite,
+        agent_suite=stage.agent_suite,
+        agent_env=draft.env.values,
+        suite_root=draft.suite.root,
+        services=ready.services,
+        own_containers=draft.own_containers,
+        agent_file=file,
+    )
 
 
 @contextmanager
@@ -101,11 +164,17 @@ def _telling_what_is_kept(stack: Stack, warn: Callable[[str], None]) -> Iterator
             warn("labctl clean --kept removes what is kept")
 
 
-def _write_inputs(run: RunDirectory, plan: Plan, stage: Staged, *, redactor: Redactor) -> None:
+def _write_inputs(
+    run: RunDirectory, plan: Plan, stage: Staged, *, redactor: Redactor, not_the_agents: Sequence[str]
+) -> None:
     run.write_record(evidence.PLAN, redactor.redact_record(plan))
-    left_out = keep_suite(run, stage, redactor=redactor)
+    left_out = [f"suite: {name}" for name in keep_suite(run, stage, redactor=redactor)]
+    left_out += [f"agent: {name}" for name in keep_agent(run, stage, redactor=redactor)]
+    left_out += [
+        f"agent: {name} (a link, or a hidden file of secrets; docker-agent gets it neither)" for name in not_the_agents
+    ]
     for line in left_out:
-        run.append(evidence.RUN_LOG, f"labctl | not kept of the suite: {line}")
+        run.append(evidence.RUN_LOG, f"labctl | not kept of the {line}")
 
 
 def _judging(draft: Draft) -> AbstractContextManager[Judging | None]:

@@ -43,6 +43,20 @@ class OwnContainers:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StagedAgentFile:
+    """A docker-agent file with its folder, as a run uses them."""
+
+    folder: Path
+    """The staged copy, readable by anybody."""
+    file: str
+    """Its name in the folder."""
+    text: str | None
+    """What runs instead of it (see `contracts.order.DockerAgentOrder.text`); None: the file as it is."""
+    binary: Path | None
+    """The program of this machine; None where it comes from an image."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class World:
     """Everything that a backend needs to bring one run up."""
 
@@ -57,6 +71,8 @@ class World:
     services: UserServices = UserServices()
     own_containers: OwnContainers | None = None
     """None: all attempts share one."""
+    agent_file: StagedAgentFile | None = None
+    """Present exactly for a docker-agent agent."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from contracts import evidence
 from contracts.plan import Plan
 from driver.ports import KeptContainer
 from ledger.capture import PLAIN_BYTES, WHOLE_BYTES
@@ -100,6 +101,8 @@ def _redaction(plan: Plan, redacted: Sequence[str], not_redactable: Sequence[str
         kept = f"plain up to {PLAIN_BYTES} bytes each, else as `<N bytes sha256:...>`"
     lines.append(f"- Capture level `{plan.capture}`: texts and values of agent, model and tools are kept {kept}.")
     lines.append("- `suite/` is the suite as it was but for the values above.")
+    if plan.agent.file:
+        lines.append("- `agent/` is the agent's folder, likewise, without version control and hidden files of secrets.")
     return "## What was taken out\n\n" + "\n".join(lines)
 
 
@@ -114,8 +117,10 @@ def _how_to_verify() -> str:
 
 def _how_to_repeat(plan: Plan) -> str:
     """The command with every condition spelled out, because the suite's defaults may have been overridden."""
-    command = ["labctl", "run", "suite", "--agent", plan.agent.name]
-    command += ["--model", plan.agent.model] if plan.agent.model else []
+    agent = f"{evidence.AGENT_FOLDER}/{plan.agent.file}" if plan.agent.file else plan.agent.name
+    command = ["labctl", "run", "suite", "--agent", agent]
+    is_named = plan.agent.file is None or plan.agent.overrides_model
+    command += ["--model", plan.agent.model] if plan.agent.model and is_named else []
     command += ["--prompt", plan.agent.prompt] if plan.agent.prompt else []
     command += ["--seed", str(plan.conditions.seed), "--timeout", f"{plan.conditions.limits.seconds:g}"]
     if plan.conditions.judge_model:

@@ -15,12 +15,13 @@ from contracts.canonical import digest_of_file
 from contracts.suite.links import LEFT_OUT, leads_inside
 from contracts.suite.staging import stage_agent_view
 from contracts.suite.suite import Suite
+from driver.agent_folder import AgentFolder
 from driver.scratch import scratch_folder
 from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 
 MAX_KEPT_BYTES = 16 * 1024 * 1024
-"""Of all files in the evidence's suite/ together; what goes over it is kept by digest only."""
+"""Of all files in the evidence's suite/, and in its agent/, together; what goes over it is kept by digest only."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,13 @@ class Staged:
     agent_suite: Path
     links_left_out: tuple[str, ...]
     """Of the suite: links to folders, out of it, or nowhere, by their relative names."""
+    agent: Path | None
+    """The agent's own folder; None where it has none outside the suite."""
 
 
 @contextmanager
-def staged(suite: Suite) -> Iterator[Staged]:
-    """Copies of the suite that nothing changes while the run is under way; removed at the end."""
+def staged(suite: Suite, *, agent: AgentFolder | None = None) -> Iterator[Staged]:
+    """Copies of suite and agent folder that nothing changes while the run is under way; removed at the end."""
     with scratch_folder() as root:
         root.chmod(0o755)  # a container's user must get in
         whole = root / "suite"
@@ -49,7 +52,14 @@ def staged(suite: Suite) -> Iterator[Staged]:
         view = root / "agent-suite"
         view.mkdir(mode=0o755)
         stage_agent_view(suite, view)
-        yield Staged(suite=whole, agent_suite=view, links_left_out=tuple(left_out))
+        if agent is not None:
+            agent.stage(root / "configs")
+        yield Staged(
+            suite=whole,
+            agent_suite=view,
+            links_left_out=tuple(left_out),
+            agent=None if agent is None else root / "configs",
+        )
 
 
 def files_below(root: Path) -> Iterator[Path]:
@@ -69,13 +79,23 @@ def _copy_readable(source: Path, target: Path) -> None:
 def keep_suite(run: RunDirectory, stage: Staged, *, redactor: Redactor) -> list[str]:
     """Write the suite that runs into the evidence, redacted; what was left out, and why."""
     left_out = [f"{name} (a link to a folder, out of the suite, or nowhere)" for name in stage.links_left_out]
+    return left_out + _keep(run, stage.suite, evidence.SUITE_FOLDER, redactor)
+
+
+def keep_agent(run: RunDirectory, stage: Staged, *, redactor: Redactor) -> list[str]:
+    """Write the agent's own folder, where it has one, into the evidence, redacted; what was left out, and why."""
+    return [] if stage.agent is None else _keep(run, stage.agent, evidence.AGENT_FOLDER, redactor)
+
+
+def _keep(run: RunDirectory, folder: Path, to: str, redactor: Redactor) -> list[str]:
+    left_out = []
     kept_bytes = 0
-    for path in files_below(stage.suite):
-        relative = path.relative_to(stage.suite).as_posix()
+    for path in sorted(one for one in folder.rglob("*") if one.is_file()):
+        relative = path.relative_to(folder).as_posix()
         size = path.stat().st_size
         if kept_bytes + size > MAX_KEPT_BYTES:
             left_out.append(f"{relative} ({size} bytes, {digest_of_file(path)})")
             continue
         kept_bytes += size
-        run.write_whole(f"{evidence.SUITE_FOLDER}/{relative}", redactor.redact_bytes(path.read_bytes()))
+        run.write_whole(f"{to}/{relative}", redactor.redact_bytes(path.read_bytes()))
     return left_out

@@ -29,16 +29,18 @@ class Surroundings:
         cls, request: RunRequest, *, suite: Suite, cases: Sequence[Case], agent: AgentPlan, backend: Backend
     ) -> Self:
         """From the flags, the agent and the selected cases; raises what the three decisions raise."""
-        declared = suite.agents[agent.name]
+        declared = suite.agents.get(agent.name)  # none for an agent file that --agent names
+        agent_image = declared.image if declared else None
         isolation = decide_isolation(
             request,
             agent=agent,
-            agent_image=declared.image,
+            agent_image=agent_image,
             backend=backend,
             needs=own_container_needs(cases, no_setup=request.no_setup),
         )
-        egress = decide_egress(agent, asked=request.egress, declared=declared.egress, backend=backend)
+        is_open = declared is not None and declared.egress
+        egress = decide_egress(agent, asked=request.egress, declared=is_open, backend=backend)
         bases = BaseImages({}, {})
         if isolation == "container":
-            bases = base_images(cases, agent=agent, agent_image=declared.image, base_image=request.base_image)
+            bases = base_images(cases, agent=agent, agent_image=agent_image, base_image=request.base_image)
         return cls(isolation=isolation, egress=egress, bases=bases)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.lines import RunnerAttempt
 from contracts.model_endpoint import is_scripted
-from contracts.order import HostPerAttempt, RunnerOrder
+from contracts.order import DockerAgentOrder, HostPerAttempt, RunnerOrder
 from contracts.record import Record
 from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
@@ -24,7 +24,7 @@ from runner.suite_time import SuiteTime
 from runner.world import World
 
 if TYPE_CHECKING:
-    from runner.agents.command import Hosting
+    from runner.agents.following import Hosting
     from runner.agents.http_agent import HttpAgent
     from runner.agents.provider_model import ProviderModel
     from runner.agents.served_process import ServedProcess
@@ -98,10 +98,12 @@ class Execution:
             return self._command_agent(agent.command, seconds=seconds)
         if agent.adapter == "http":
             return self._http_agent(seconds=seconds)
+        if self.order.docker_agent is not None:
+            return self._docker_agent(self.order.docker_agent, seconds=seconds)
         raise LabError(
             ErrorCode.NOT_BUILT_YET,
-            f"agents with adapter {agent.adapter} are not part of this version",
-            expected="adapter chat, command or http",
+            f"a {agent.adapter} agent runs under labctl only, which stages its files",
+            next_step="labctl run",
         )
 
     def _chat_agent(self) -> Agent:
@@ -121,6 +123,12 @@ class Execution:
 
         host, argv = self._hosting(seconds=seconds), self._argv(command)
         return CommandAgent(host, watch=self.time, argv=argv, agent_env=self.order.agent_env)
+
+    def _docker_agent(self, where: DockerAgentOrder, *, seconds: float) -> Agent:
+        from runner.agents.docker_agent import DockerAgent  # noqa: PLC0415 - a run imports the adapter that it uses
+
+        host = self._hosting(seconds=seconds)
+        return DockerAgent(host, watch=self.time, where=where, agent_env=self.order.agent_env)
 
     def _http_agent(self, *, seconds: float) -> Agent:
         from runner import serving_agents  # noqa: PLC0415 - a run imports the adapter that it uses
@@ -147,7 +155,7 @@ class Execution:
         return self._reach_host(seconds=seconds) if self.containers is None else self.containers
 
     def _reach_host(self, *, seconds: float) -> AgentHost:
-        from runner.hosting import missing_host, reach_host  # noqa: PLC0415 - a run imports what it uses
+        from runner.hosting import missing_host, reach_host  # noqa: PLC0415 - a chat run has no host
 
         where = self.order.agent_host
         if where is None or isinstance(where, HostPerAttempt):

@@ -35,8 +35,14 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 
 
 @click.command(name="run")
-@click.argument("suite", default="fixtures", type=click.Path(path_type=Path))
-@click.option("--agent", metavar="NAME", callback=_filled, help="An agent of the suite; default: its default_agent.")
+@click.argument("suite", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--agent",
+    metavar="NAME|FILE|REF",
+    callback=_filled,
+    help="An agent of the suite, a docker-agent file (SUITE is then evals/ beside it) or a registry reference; "
+    "default: the suite's default_agent.",
+)
 @click.option("--model", metavar="PROVIDER/MODEL", callback=_filled, help="Override the agent's model.")
 @click.option("--prompt", metavar="NAME", callback=_filled, help="Override the agent's prompt.")
 @click.option(
@@ -160,7 +166,7 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 )
 @click.option("--not-secret", metavar="KEY", multiple=True, help="The value of this -e variable may be recorded.")
 def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> int:
-    """Run SUITE once; the last line of stdout is the run directory."""
+    """Run SUITE (default: fixtures) once; the last line of stdout is the run directory."""
     from driver.backends import choose_stack  # noqa: PLC0415 - `--help` imports no work
     from driver.interrupts import interruptible  # noqa: PLC0415 - as above
 
@@ -168,10 +174,12 @@ def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> 
     with interruptible(), ExitStack() as started, ThreadPoolExecutor(1, "backend") as ahead:
         choice = ahead.submit(choose_stack, backend, started=started)  # its processes work while this one imports
         from driver.agent_env import without_values  # noqa: PLC0415 - as above
+        from driver.agent_names import default_suite  # noqa: PLC0415 - as above
         from driver.pipeline import run_suite  # noqa: PLC0415 - as above
         from driver.progress import progress_line  # noqa: PLC0415 - as above
         from driver.request import RunRequest  # noqa: PLC0415 - as above
 
+        flags["suite"] = flags["suite"] or default_suite(flags["agent"])
         request = RunRequest(command=("labctl", *without_values(sys.argv[1:])), **flags)
         stack, why = choice.result()
         gc.enable()

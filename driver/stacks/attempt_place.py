@@ -126,7 +126,7 @@ def _mounts(world: World, own: OwnContainers, folder: Path) -> dict[str, Path]:
         return mounts
     copies = {path: folder / f"mount-{number}" for number, path in enumerate(mounts)}
     for path, copy in copies.items():
-        shutil.copytree(mounts[path], copy)
+        (shutil.copytree if mounts[path].is_dir() else shutil.copy2)(mounts[path], copy)
     return copies
 
 

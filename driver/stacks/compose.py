@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
 
 from contracts.containers import REQUEST_MARKS
 from contracts.control import without_prefix
@@ -22,6 +24,7 @@ from driver.stacks.attempt_place import attempt_place
 from driver.stacks.children import Child, ended
 from driver.stacks.container_argv import AGENT_SUITE, PORT
 from driver.stacks.container_calls import client_env
+from driver.stacks.docker_agent_place import docker_agent_mounts, docker_agent_order, write_docker_agent_part
 from driver.stacks.engine import Project
 from driver.stacks.images import ENV_FILE, VARIABLES, checked_images, found_images, read_env_file
 from driver.stacks.networks import pool_exhausted
@@ -67,7 +70,9 @@ class ComposeStack:
             env_file, part = work / "env", work / "services.json"
             env_file.write_text(_env_text(world))
             write_stack_part(world, part)
+            mounts = docker_agent_mounts(world, runtime="docker", folder=work)
             more = [write_way_out(work, world)] if world.plan.conditions.egress else []
+            more += [write_docker_agent_part(work, mounts)] if mounts and _shares_an_agent(world) else []
             project = Project(
                 name=_project_name(world.plan.run_id),
                 root=ROOT,
@@ -77,7 +82,7 @@ class ComposeStack:
             )
             stack.callback(project.down)
             stack.callback(_keep_logs, project, world, log)
-            containers = stack.enter_context(self._containers(world, project.name))
+            containers = stack.enter_context(self._containers(world, project.name, mounts))
             child = Child.start(
                 "eval-runner",
                 project.argv("--progress", "quiet", "run", "--rm", "-T", "eval-runner"),
@@ -91,7 +96,7 @@ class ComposeStack:
             yield lines if containers is None else _without_requests(lines, containers, child)
 
     @contextmanager
-    def _containers(self, world: World, project: str) -> Iterator[AttemptContainers | None]:
+    def _containers(self, world: World, project: str, mounts: Mapping[str, Path]) -> Iterator[AttemptContainers | None]:
         """Whoever starts the containers of attempts; None where they share one."""
         if world.own_containers is None:
             yield None
@@ -101,7 +106,8 @@ class ComposeStack:
         labels = {RUN_LABEL: world.plan.run_id, OWNER_LABEL: own_identity()}
         kept: list[KeptContainer] = []
         self.kept = kept
-        with attempt_place(world, world.own_containers, project=project, user=user, labels=labels, kept=kept) as place:
+        own = replace(world.own_containers, mounts=mounts)
+        with attempt_place(world, own, project=project, user=user, labels=labels, kept=kept) as place:
             yield place
 
 
@@ -194,4 +200,5 @@ def _order(world: World) -> RunnerOrder:
         agent_host=host,
         agent_suite=AGENT_SUITE,
         agent_env=dict(world.agent_env),
+        docker_agent=docker_agent_order(world.agent_file),
     )

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from contracts.errors import ErrorCode, Found, LabError
-from contracts.order import HostOverStdio, RunnerOrder
+from contracts.order import DockerAgentOrder, HostOverStdio, RunnerOrder
 from contracts.plan import Backend, ImageIdentity
 from contracts.suite.suite import Suite
 from driver.checkout import AGENT_HOST
@@ -73,6 +73,7 @@ class ProcessStack:
                 agent_host=_agent_host(world, work),
                 agent_suite=str(world.agent_suite),
                 agent_env=dict(world.agent_env),
+                docker_agent=_docker_agent(world),
                 startup_seconds=STARTUP_S,
             )
             runner.send_line(order.to_line())
@@ -96,6 +97,13 @@ def _agent_host(world: World, work: Path) -> HostOverStdio | None:
     if not world.plan.agent.needs_host:
         return None
     return HostOverStdio(argv=(sys.executable, "-IS", str(AGENT_HOST), "--stdio", "--work", str(work)))
+
+
+def _docker_agent(world: World) -> DockerAgentOrder | None:
+    agent = world.agent_file
+    if agent is None or agent.binary is None:
+        return None
+    return DockerAgentOrder(binary=str(agent.binary), folder=str(agent.folder), file=agent.file, text=agent.text)
 
 
 def _ready_ports(fixture: Child) -> dict[str, int]:

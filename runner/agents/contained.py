@@ -10,9 +10,9 @@ from contracts.own_address import OwnAddress
 from contracts.plan import Plan
 from contracts.suite.case import Case
 from runner import clock
-from runner.agents.command import agent_environment
 from runner.agents.interface import Agent, AgentRun, Assignment, Ending, EndKind
 from runner.agents.setup import Setup, SetupEnd, end_of_root_setup, reason_of, run_setup
+from runner.agents.task import agent_environment
 from runner.containers import Container, Containers, NoContainerError
 from runner.texts import cut_text
 

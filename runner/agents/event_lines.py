@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from contracts.attempt import Usage
 from contracts.json_text import parse_json
 from contracts.record import Json
-from runner.agents.interface import ToolEvent
+from runner.agents.interface import Ending, EndKind, ToolEvent
+from runner.agents.output_lines import LineBuffer
 from runner.texts import BoundedText
 
 MAX_NAME = 200
@@ -36,36 +37,43 @@ class EventLines:
     cost_usd: float | None = None
     broken: str | None = None
     """The first line that broke the protocol, and how."""
-    _pieces: list[str] = field(default_factory=list)
-    _line: int = 0
+
+    def __post_init__(self) -> None:
+        self._lines = LineBuffer(self._take)
 
     def feed(self, text: str) -> None:
         """Take a piece of standard output."""
-        *lines, rest = text.split("\n")
-        for line in lines:
-            self._take("".join((*self._pieces, line)))
-            self._pieces.clear()
-        if rest:
-            self._pieces.append(rest)
+        self._lines.feed(text)
 
     def finish(self) -> None:
         """There is no more: an unfinished line is the last one."""
-        if self._pieces:
-            self._take("".join(self._pieces))
-            self._pieces.clear()
+        self._lines.finish()
+
+    def feed_stderr(self, text: str) -> None:
+        """Take a piece of standard error: it is log."""
+        self.log.add(text)
+
+    def failure(self, *, exit_code: int | None, trusts_provider: bool) -> Ending | None:  # noqa: ARG002 - the protocol's
+        """What its events say went wrong; see `runner.agents.output_reader.OutputReader`."""
+        if self.broken is not None:
+            return Ending(kind=EndKind.AGENT_ERROR, reason=f"protocol broken, {self.broken}")
+        if not self.errors:
+            return None
+        if trusts_provider and all(kind == "provider" for kind in self.errors):
+            return Ending(kind=EndKind.PROVIDER, reason="it said that its model's provider failed")
+        return Ending(kind=EndKind.AGENT_ERROR, reason="it reported an error; its log has the message")
 
     @property
     def unfinished(self) -> str:
         """The last line, as long as it has no end."""
-        return "".join(self._pieces)
+        return self._lines.unfinished
 
     @property
     def usage(self) -> Usage:
         """The sums of all usage events."""
         return Usage(input_tokens=self.input_tokens, output_tokens=self.output_tokens, cost_usd=self.cost_usd)
 
-    def _take(self, line: str) -> None:
-        self._line += 1
+    def _take(self, line: str, number: int) -> None:
         line = self.hide(line)
         event = _event(line)
         take = _TAKERS.get(event.get("type", "")) if event is not None else None
@@ -76,7 +84,7 @@ class EventLines:
             take(self, event)
         except _MalformedError as trouble:
             self.log.add(line + "\n")
-            self.broken = self.broken or f"output line {self._line}: {event['type']}, {trouble}"
+            self.broken = self.broken or f"output line {number}: {event['type']}, {trouble}"
 
 
 def _event(line: str) -> dict[str, Json] | None:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from contracts.attempt import AgentEnd, Usage
 from contracts.model_endpoint import is_scripted
-from contracts.plan import AgentPlan, Conditions
+from contracts.plan import FAULT_PROFILE, AgentPlan, Conditions
 from contracts.record import Json
 from contracts.suite.case import Case
 from contracts.suite.settings import Limits
@@ -40,8 +40,16 @@ class Assignment:
         return not is_scripted(self.agent.model)
 
     @property
+    def model_is_faulted(self) -> bool:
+        """True when a planned fault is on the way to the model: a failure of it is then no failure of the provider."""
+        toxics = self.case.faults.network if self.case.faults else ()
+        return FAULT_PROFILE in self.conditions.profiles and any(toxic.target == "model" for toxic in toxics)
+
+    @property
     def bound_tools(self) -> frozenset[str]:
-        """The tools that the journal can see."""
+        """The tools that the journal can see; none where the agent's tools are live ones."""
+        if self.conditions.tools == "live":
+            return frozenset()
         return frozenset(tool.name for tool in self.tools if tool.http is not None)
 
 

@@ -10,9 +10,9 @@ import json
 from dataclasses import dataclass, field
 from enum import Enum
 
+from contracts.json_text import parse_json
 from contracts.record import Json
 from runner.agents.event_lines import EventLines
-from runner.json_values import parse_json
 
 
 class _Form(Enum):

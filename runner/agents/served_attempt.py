@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from contracts.record import Json
-from runner.agents.claims import Claims, agent_error, heard
+from runner.agents.claims import Claims, agent_error, heard, hiding
+from runner.agents.event_lines import EventLines
 from runner.agents.interface import AgentRun, Assignment, Ending, EndKind
 from runner.agents.limits import passed_limit
 from runner.cuttable_calls import Address, Call, CallFailedError
@@ -50,7 +51,7 @@ class ServedAttempt:
 
     def __init__(self, assignment: Assignment, endpoint: Endpoint) -> None:
         self.assignment = assignment
-        self.claims = Claims(assignment)
+        self.claims = Claims(assignment, EventLines(hide=hiding(assignment)))
         self._endpoint = endpoint
         self._lock = threading.Lock()
         self._call: Call | None = None
@@ -101,7 +102,7 @@ class ServedAttempt:
                 kept += piece
                 if len(kept) > TEXT_BYTES:
                     break
-        self.claims.lines.log.add(kept.decode(errors="replace"))
+        self.claims.reader.log.add(kept.decode(errors="replace"))
 
     def keep_limits(self) -> None:
         """Raise OverError when the events so far went past a limit."""
@@ -133,7 +134,7 @@ class ServedAttempt:
                 call, self._call = self._call, None
             if call is not None:
                 call.close()
-        lines = self.claims.lines
+        lines = self.claims.reader
         lines.finish()
         return AgentRun(
             ending=self._stopped or ending,

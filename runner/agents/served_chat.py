@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from contracts.json_text import parse_json
 from contracts.record import Json
-from runner.agents.claims import agent_error
+from runner.agents.claims import agent_error, hiding
 from runner.agents.interface import Assignment
 from runner.agents.served_attempt import OverError, ServedAttempt
-from runner.json_values import parse_json
 
 COMPLETIONS = "/chat/completions"
 
@@ -44,7 +44,7 @@ def _reply(attempt: ServedAttempt, request: dict[str, Json]) -> str:
         message = completion["choices"][0]["message"]
         text = message.get("content")
     except (ValueError, LookupError, TypeError, AttributeError) as trouble:
-        attempt.claims.lines.log.add(body.decode(errors="replace"))
+        attempt.claims.reader.log.add(body.decode(errors="replace"))
         raise OverError(agent_error("protocol broken, its reply is no chat completion")) from trouble
     if text is None and message.get("tool_calls"):
         raise OverError(agent_error("protocol broken, it asks its user to call tools; a served agent calls its own"))
@@ -52,7 +52,7 @@ def _reply(attempt: ServedAttempt, request: dict[str, Json]) -> str:
         raise OverError(agent_error("protocol broken, the text of its reply is none"))
     _count(attempt, completion.get("usage"))
     if text:
-        attempt.claims.lines.texts.append(attempt.claims.hidden(text))
+        attempt.claims.reader.texts.append(hiding(attempt.assignment)(text))
     return text or ""
 
 
@@ -60,7 +60,7 @@ def _count(attempt: ServedAttempt, usage: Json) -> None:
     """Add what it says it consumed; what is no count is nothing."""
     if not isinstance(usage, dict):
         return
-    lines = attempt.claims.lines
+    lines = attempt.claims.reader
     consumed, produced = usage.get("prompt_tokens"), usage.get("completion_tokens")
     if type(consumed) is int and consumed >= 0:
         lines.input_tokens = (lines.input_tokens or 0) + consumed

@@ -12,7 +12,7 @@ def ask_for_events(attempt: ServedAttempt) -> None:
     """Ask once and take the events as they come; raises what `ServedAttempt.ask` raises."""
     headers, pieces = attempt.ask(task_of(attempt.assignment))
     media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
-    reply = ReplyEvents(attempt.claims.lines, is_json=media_type == "application/json" or media_type.endswith("+json"))
+    reply = ReplyEvents(attempt.claims.reader, is_json=media_type == "application/json" or media_type.endswith("+json"))
     for piece in pieces:
         reply.feed(piece)
         attempt.keep_limits()

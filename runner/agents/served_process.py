@@ -11,7 +11,7 @@ from contracts.hosting import AgentEnded, AgentFailed, AgentOut, HostStart
 from contracts.plan import Capture
 from ledger.capture import captured_text
 from runner.agents.claims import agent_error, lost
-from runner.agents.command import GRACE_S, Hosting, how_it_ended
+from runner.agents.following import GRACE_S, Hosting, how_it_ended
 from runner.agents.interface import Ending
 from runner.hosting import AgentSession, HostGone
 

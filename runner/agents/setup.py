@@ -9,7 +9,7 @@ from contracts.containers import RootSetupEnded
 from contracts.hosting import AgentEnded, AgentFailed, AgentOut, AgentStarted, HostStart
 from contracts.plan import Conditions
 from runner import clock
-from runner.agents.command import GRACE_S, HOST_SLACK_S
+from runner.agents.following import GRACE_S, HOST_SLACK_S
 from runner.containers import NoContainerError
 from runner.hosting import AgentSession, HostGone
 from runner.texts import BoundedText

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from contracts.plan import Conditions
 from contracts.record import Json
 from runner.agents.interface import Assignment
@@ -25,6 +27,11 @@ def task_of(assignment: Assignment) -> dict[str, Json]:
         "seed": assignment.conditions.seed,
         "clock": assignment.conditions.clock,
     }
+
+
+def agent_environment(assignment: Assignment, agent_env: Mapping[str, str]) -> dict[str, str]:
+    """All variables of an attempt but PATH, HOME and TMPDIR; `agent_env` is what `-e` and the host's keys give."""
+    return {**agent_env, **attempt_env(assignment)}
 
 
 def attempt_env(assignment: Assignment) -> dict[str, str]:

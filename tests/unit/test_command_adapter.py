@@ -10,7 +10,7 @@ import pytest
 from contracts.control import AttemptBreach
 from contracts.hosting import AgentFailed, HostEnd, HostStart
 from contracts.suite.settings import Limits
-from runner.agents import command
+from runner.agents import following
 from runner.agents.command import CommandAgent
 from runner.agents.interface import AgentRun, EndKind
 from runner.hosting import Event, HostGone
@@ -218,7 +218,7 @@ def test_an_agent_is_ended_when_its_world_is_lost() -> None:
 
 
 def test_a_host_that_never_says_the_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(command, "HOST_SLACK_S", -command.GRACE_S)
+    monkeypatch.setattr(following, "HOST_SLACK_S", -following.GRACE_S)
     host = ScriptedHost(events=[SAID])
 
     found = CommandAgent(host, watch=ScriptedWatch(), argv=("agent",), agent_env={}).run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +18,17 @@ from driver.egress import decide_egress
 from driver.isolation import decide_isolation
 from driver.request import RunRequest
 from tests.fakes.assignments import DIGEST, case_of
+from tests.fakes.run_requests import REQUEST
 
 NEEDS = {"boxed": ("setup", "image")}
 
 
-def agent(adapter: Adapter = "command", *, model: str | None = None) -> AgentPlan:
-    return AgentPlan(name="desk", adapter=adapter, model=model, digest=DIGEST)
+def agent(adapter: Adapter = "command", *, model: str | None = None, model_url: str | None = None) -> AgentPlan:
+    return AgentPlan(name="desk", adapter=adapter, model=model, model_url=model_url, digest=DIGEST)
 
 
 def request(**flags: Any) -> RunRequest:
-    given: dict[str, Any] = {"suite": Path(), "evidence": Path(), "repeat": 1, "concurrency": 1, "capture": "metadata"}
-    given |= dict.fromkeys(("agent", "model", "prompt", "seed", "timeout_s", "run_id"))
-    given |= dict.fromkeys(("case_ids", "only", "env", "not_secret", "command"), ())
-    return RunRequest(**given | flags)
+    return replace(REQUEST, **flags)
 
 
 def isolation(

@@ -14,37 +14,20 @@ from driver.agent_env import PROVIDER_KEYS
 from driver.drafting import Draft, draft_run
 from driver.request import RunRequest
 from tests.fakes.judged_suite import judged_case
+from tests.fakes.run_requests import REQUEST, no_registry
 from tests.fakes.suite_folder import SETTINGS, SuiteFolder
 
 OWN = '\n[agents.own]\nadapter = "chat"\nmodel = "{model}"\nmodel_url = "{url}"\n'
 
 
 def request_for(folder: SuiteFolder, **changes: object) -> RunRequest:
-    wanted = RunRequest(
-        suite=folder.write(),
-        agent=None,
-        model=None,
-        prompt=None,
-        case_ids=(),
-        only=(),
-        repeat=1,
-        concurrency=1,
-        seed=None,
-        timeout_s=None,
-        evidence=folder.root.parent / "evidence",
-        run_id=None,
-        capture="metadata",
-        env=(),
-        not_secret=(),
-        command=("labctl", "run"),
-    )
-    return replace(wanted, **changes)  # type: ignore[arg-type]
+    return replace(REQUEST, suite=folder.write(), evidence=folder.root.parent / "evidence", **changes)  # type: ignore[arg-type]
 
 
 def draft(
     folder: SuiteFolder, *, backend: Backend = "process", host: dict[str, str] | None = None, **flags: object
 ) -> Draft:
-    return draft_run(request_for(folder, **flags), backend=backend, host_env=host or {})
+    return draft_run(request_for(folder, **flags), backend=backend, host_env=host or {}, fetch=no_registry)
 
 
 def refusal(folder: SuiteFolder, **flags: object) -> LabError:

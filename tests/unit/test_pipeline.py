@@ -18,31 +18,19 @@ from driver.pipeline import RunOutcome, run_suite
 from driver.request import RunRequest
 from driver.verify import verify_run
 from tests.fakes.fake_stack import FakeStack, passing_attempt
+from tests.fakes.run_requests import REQUEST
 
 SAMPLE = Path(__file__).resolve().parents[2] / "fixtures"
 SECRET = "a-secret-value"
 
 
 def request(evidence: Path) -> RunRequest:
-    return RunRequest(
+    return replace(
+        REQUEST,
         suite=SAMPLE,
-        agent=None,
-        model=None,
-        prompt=None,
         case_ids=("unknown-order", "already-refunded"),
-        only=(),
-        repeat=1,
-        concurrency=1,
-        seed=None,
-        timeout_s=None,
-        suite_timeout_s=None,
-        profiles=(),
         evidence=evidence,
-        run_id="run-1",
-        capture="metadata",
         env=(f"TOKEN={SECRET}", "SHORT=ab"),
-        not_secret=(),
-        command=("labctl", "run"),
     )
 
 

@@ -92,9 +92,7 @@ def test_an_only_agent_needs_no_default(folder: SuiteFolder) -> None:
     [
         ("suport", {}, ErrorCode.UNKNOWN_AGENT, 'unknown agent "suport"; did you mean "support"?'),
         ("nobody", {}, ErrorCode.UNKNOWN_AGENT, "known: bare, desk, open, packed, real, served, support"),
-        ("agent.yaml", {}, ErrorCode.NOT_BUILT_YET, "docker-agent"),
-        ("team/agent:1", {}, ErrorCode.NOT_BUILT_YET, "docker-agent"),
-        ("packed", {}, ErrorCode.NOT_BUILT_YET, "suite.toml agents.packed.adapter"),
+        ("agent.yaml", {}, ErrorCode.UNKNOWN_AGENT, "agent.yaml"),
         ("support", {"model": "opneai/gpt-5"}, ErrorCode.UNKNOWN_MODEL, "model_url in [agents.support]"),
         ("support", {"model": "scripted/suport"}, ErrorCode.UNKNOWN_MODEL, 'did you mean "scripted/support"?'),
         ("support", {"model": "support"}, ErrorCode.UNKNOWN_MODEL, "provider/model"),

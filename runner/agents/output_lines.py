@@ -1,0 +1,37 @@
+"""Puts lines together from output that comes in pieces of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class LineBuffer:
+    """Hands on every whole line with its number, from 1."""
+
+    def __init__(self, take: Callable[[str, int], None]) -> None:
+        self._take = take
+        self._pieces: list[str] = []
+        self._number = 0
+
+    def feed(self, text: str) -> None:
+        """Take the next piece."""
+        *lines, rest = text.split("\n")
+        for line in lines:
+            self._hand_on("".join((*self._pieces, line)))
+        if rest:
+            self._pieces.append(rest)
+
+    def finish(self) -> None:
+        """There is no more: an unfinished line is the last one."""
+        if self._pieces:
+            self._hand_on("".join(self._pieces))
+
+    @property
+    def unfinished(self) -> str:
+        """The last line, as long as it has no end."""
+        return "".join(self._pieces)
+
+    def _hand_on(self, line: str) -> None:
+        self._pieces.clear()
+        self._number += 1
+        self._take(line, self._number)
