@@ -11,7 +11,8 @@ from jsonpointer import JsonPointerException
 from contracts.control import RequestMiss
 from contracts.record import Json
 from contracts.suite.route import Effect
-from fixture_api.pointers import INDEX, PointerError, expand_text, split
+from fixture_api.effect_refusals import refusal
+from fixture_api.pointers import INDEX, PointerError, expand_text, shown, split
 from fixture_api.templates import Context, MissingReferenceError, Template, compile_template, invented
 
 _CANNOT_APPLY = (
@@ -49,7 +50,7 @@ class CompiledEffect:
 
 
 class EffectError(ValueError):
-    """An operation that cannot apply to this state; the text names operation, pointer and reason."""
+    """An operation that cannot apply to this state; the text names operation, pointer and reason, and no value."""
 
     def __init__(self, text: str, *, miss: RequestMiss | None) -> None:
         super().__init__(text)
@@ -84,7 +85,9 @@ def apply_effects(effects: Iterable[CompiledEffect], context: Context) -> Json:
             state = _apply(state, operation)
         except _CANNOT_APPLY as error:
             miss = error.miss if isinstance(error, MissingReferenceError) else _invented(effect, operation, state)
-            raise EffectError(f"effect {effect.op} {operation['path']}: {error}", miss=miss) from error
+            # A patch's own error text has the whole state in it, whatever its size and whoever may not see it.
+            why = str(error) if isinstance(error, MissingReferenceError) else _why(operation, state)
+            raise EffectError(f"effect {effect.op} {shown(operation['path'])}: {why}", miss=miss) from error
     return state
 
 
@@ -93,6 +96,10 @@ def _invented(effect: CompiledEffect, operation: dict[str, Json], state: Json) -
     pointers = ((effect.from_path, operation.get("from", "")), (effect.path, operation["path"]))
     misses = (invented(state, split(told), planned=split(own)) for own, told in pointers if own is not None)
     return next((miss for miss in misses if miss is not None), None)
+
+
+def _why(operation: dict[str, Json], state: Json) -> str:
+    return refusal(state, op=operation["op"], path=operation["path"], from_path=operation.get("from"))
 
 
 def _apply(state: Json, operation: dict[str, Json]) -> Json:

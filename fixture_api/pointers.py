@@ -10,6 +10,9 @@ from contracts.record import Json
 _PARAM = re.compile(r"{(\w+)}")
 INDEX = re.compile(r"0|[1-9][0-9]{0,8}")  # no list is longer, and int() refuses texts of thousands of digits
 
+_LONGEST_SHOWN = 200
+"""Characters of a name or pointer in a reason; with a request's path in it a pointer could have 64 KiB."""
+
 
 class PointerError(LookupError):
     """A pointer that leads nowhere; the text says where it stopped."""
@@ -18,6 +21,16 @@ class PointerError(LookupError):
 def escape(token: str) -> str:
     """A token as it stands in a pointer's text."""
     return token.replace("~", "~0").replace("/", "~1")
+
+
+def text_of(tokens: tuple[str, ...]) -> str:
+    """The pointer of unescaped tokens."""
+    return "".join("/" + escape(token) for token in tokens)
+
+
+def shown(text: str) -> str:
+    """A name or pointer, of a length that a reason can hold."""
+    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "…"
 
 
 def split(pointer: str) -> tuple[str, ...]:
@@ -46,5 +59,5 @@ def resolve(document: Json, tokens: tuple[str, ...]) -> Json:
         elif isinstance(value, list) and INDEX.fullmatch(token) and int(token) < len(value):
             value = value[int(token)]
         else:
-            raise PointerError("nothing is at /" + "/".join(escape(step) for step in tokens[: place + 1]))
+            raise PointerError(f"nothing is at {shown(text_of(tokens[: place + 1]))}")
     return value

@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 
 from contracts.control import RequestMiss
 from contracts.record import Json
-from fixture_api.pointers import PointerError, escape, expand_tokens, resolve, split
+from fixture_api.pointers import PointerError, expand_tokens, resolve, shown, split, text_of
 from fixture_api.request import ABSENT
 
 
@@ -57,10 +57,8 @@ class _StateReference:
         try:
             return resolve(context.state, tokens)
         except PointerError as error:
-            shown = "".join("/" + escape(token) for token in tokens)
-            raise MissingReferenceError(
-                f"$state {shown}: {error} in the state", miss=invented(context.state, tokens, planned=self.tokens)
-            ) from error
+            text = f"$state {shown(text_of(tokens))}: {error} in the state"
+            raise MissingReferenceError(text, miss=invented(context.state, tokens, planned=self.tokens)) from error
 
 
 def invented(state: Json, tokens: tuple[str, ...], *, planned: tuple[str, ...]) -> RequestMiss | None:
@@ -75,8 +73,7 @@ def invented(state: Json, tokens: tuple[str, ...], *, planned: tuple[str, ...]) 
         except PointerError:
             if own == token or not isinstance(value, dict | list):
                 return None
-            name = "".join("/" + escape(step) for step in tokens[: at + 1])
-            return RequestMiss(part="path", name=name, expected="a value in the state")
+            return RequestMiss(part="path", name=text_of(tokens[: at + 1]), expected="a value in the state")
     return None
 
 
@@ -92,9 +89,9 @@ class _RequestReference:
         try:
             return resolve(_request_part(part, context), rest)
         except PointerError as error:
-            shown = "".join("/" + escape(token) for token in self.tokens)
-            why = f"$request {shown}: {error} of the request's {part}; a `match` would keep such a request out"
-            name = "".join("/" + escape(token) for token in rest) if part == "json" else ".".join(rest)
+            reference = f"$request {shown(text_of(self.tokens))}"
+            why = f"{reference}: {error} of the request's {part}; a `match` would keep such a request out"
+            name = text_of(rest) if part == "json" else ".".join(rest)
             raise MissingReferenceError(why, miss=RequestMiss(part=_PARTS[part], name=name, expected="any")) from error
 
 

@@ -126,15 +126,30 @@ def test_an_effect_on_the_whole_state_replaces_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("effect", "why"),
     [
-        ({"op": "remove", "path": "/nothing/{id}"}, "route post: effect remove /nothing/a-1: "),
-        ({"op": "replace", "path": "/orders/none", "value": 1}, "route post: effect replace /orders/none: "),
-        ({"op": "add", "path": "/orders/a-1/amount/x", "value": 1}, "route post: effect add /orders/a-1/amount/x: "),
-        ({"op": "add", "path": "/log/7", "value": 1}, "route post: effect add /log/7: "),
-        ({"op": "test", "path": "/orders/a-1/amount", "value": 6}, "route post: effect test /orders/a-1/amount: "),
-        ({"op": "move", "from": "/none", "path": "/log/-"}, "route post: effect move /log/-: "),
+        ({"op": "remove", "path": "/orders/none"}, "remove /orders/none: /orders/none is missing"),
+        (
+            {"op": "replace", "path": "/orders/none/{id}", "value": 1},
+            "replace /orders/none/a-1: /orders/none is missing",
+        ),
+        (
+            {"op": "add", "path": "/orders/a-1/amount/x", "value": 1},
+            "add /orders/a-1/amount/x: /orders/a-1/amount/x is below what is neither an object nor a list",
+        ),
+        ({"op": "add", "path": "/log/7", "value": 1}, "add /log/7: /log/7 is out of the range of the list there"),
+        ({"op": "remove", "path": "/log/-"}, "remove /log/-: /log/- is no index of the list there"),
+        ({"op": "replace", "path": "/log/0x", "value": 1}, "replace /log/0x: /log/0x is no index of the list there"),
+        (
+            {"op": "test", "path": "/orders/a-1/amount", "value": 6},
+            "test /orders/a-1/amount: the value there is another",
+        ),
+        (
+            {"op": "move", "from": "/log/5", "path": "/log/-"},
+            "move /log/-: /log/5 is out of the range of the list there",
+        ),
+        ({"op": "copy", "from": "/log", "path": "/orders/none/x"}, "copy /orders/none/x: /orders/none is missing"),
         (
             {"op": "add", "path": "/log/-", "value": {"$state": "/orders/{id}/none"}},
-            "route post: effect add /log/-: $state /orders/a-1/none: nothing is at /orders/a-1/none in the state",
+            "add /log/-: $state /orders/a-1/none: nothing is at /orders/a-1/none in the state",
         ),
     ],
 )
@@ -145,10 +160,9 @@ def test_an_effect_that_cannot_apply_is_the_suites_error_and_changes_nothing(
     one = open_attempt(tmp_path, routes=[post("/go/{id}", first, effect)], state=STATE)
     status, body = one.read("POST", "/go/a-1", {})
     assert status == 500
-    assert why in body["detail"]
+    assert body["detail"].startswith(f"route post: effect {why}")
     closed = one.close()
-    assert closed.suite_error is not None
-    assert closed.suite_error.startswith(why)
+    assert closed.suite_error == body["detail"]
     assert closed.state == STATE
     assert [(one.row.status, one.row.route) for one in closed.served] == [(500, "post")]
 
@@ -209,6 +223,34 @@ def test_an_invented_id_in_an_effects_pointer_is_the_requests_fault_too(
     assert (status, body["misses"][0]["name"]) == (404, missing)
     closed = one.close()
     assert (closed.suite_error, closed.state) == (None, STATE)
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [
+        {"op": "remove", "path": "/secrets/none"},
+        {"op": "replace", "path": "/secrets/0/x", "value": "sesame"},
+        {"op": "add", "path": "/secrets/9", "value": "sesame"},
+        {"op": "test", "path": "/secrets/0", "value": {"not": "sesame"}},
+        {"op": "move", "from": "/none", "path": "/secrets/0"},
+        {"op": "copy", "from": "/secrets/0/a", "path": "/b"},
+        {"op": "add", "path": "/secrets/-", "value": {"$state": "/secrets/0/a"}},
+        {"op": "replace", "path": "/{id}/none/x", "value": 1},
+        {"op": "replace", "path": "/" + "n" * 9000, "value": 1},
+    ],
+)
+def test_a_reason_has_no_value_of_state_or_effect_and_is_short_whatever_their_size(
+    tmp_path: Path, effect: dict[str, Any]
+) -> None:
+    long = "l" * 9000
+    state = {"secrets": ["sesame" * 100_000], long: {"key": "sesame"}}
+    one = open_attempt(tmp_path, routes=[post("/go/{id}", effect)], state=state)
+    status, body = one.read("POST", "/go/" + long, {})
+    reason = one.close().suite_error
+    assert (status, body["detail"]) == (500, reason)
+    assert reason is not None
+    assert "sesame" not in reason
+    assert len(reason) < 1000
 
 
 def test_the_first_error_of_the_suite_is_kept(tmp_path: Path) -> None:
