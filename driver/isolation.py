@@ -105,9 +105,11 @@ def not_promised(plan: Plan) -> str | None:
             "backend process isolates nothing: the agent runs as you, and can read the expectations, other attempts "
             "and your files"
         )
-    if plan.conditions.isolation == "shared" and plan.concurrency > 1:
+    if plan.conditions.isolation == "shared" and sum(case.repeats for case in plan.cases) > 1:
+        together = ", and attempts side by side each other's environment too" if plan.concurrency > 1 else ""
         return (
-            "isolation shared: attempts side by side are processes of one user in one container, and can read each "
-            "other's environment and files; --isolation container keeps them apart, --concurrency 1 in time"
+            "isolation shared: all attempts are processes of one user in one container, whatever the concurrency: each "
+            f"can read what earlier ones left in /tmp, /dev/shm and /work{together}; "
+            "--isolation container keeps them apart"
         )
     return None

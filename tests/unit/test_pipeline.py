@@ -129,23 +129,33 @@ def test_a_case_that_is_not_there_stops_everything_before_a_directory_is_made(tm
 
 
 @pytest.mark.parametrize(
-    ("agent", "backend", "concurrency", "said"),
+    ("agent", "backend", "concurrency", "cases", "said"),
     [
-        ("desk", "process", 1, "the agent runs as you"),
-        ("desk", "compose", 2, "isolation shared"),
-        ("desk", "compose", 1, None),
-        ("support", "process", 2, None),
+        ("desk", "process", 1, 1, "the agent runs as you"),
+        ("desk", "compose", 2, 2, "side by side each other's environment"),
+        ("desk", "compose", 1, 2, "whatever the concurrency: each can read what earlier ones left in /tmp, /dev/shm"),
+        ("desk", "compose", 1, 1, None),
+        ("support", "process", 2, 2, None),
+        ("support", "compose", 2, 2, None),
     ],
 )
 def test_what_the_isolation_cannot_promise_is_said_once_where_an_agent_of_the_user_runs(
-    tmp_path: Path, agent: str, backend: Backend, concurrency: int, said: str | None
+    tmp_path: Path, *, agent: str, backend: Backend, concurrency: int, cases: int, said: str | None
 ) -> None:
     stack = FakeStack(backend=backend)
     warnings: list[str] = []
     wanted = replace(request(tmp_path), agent=agent, concurrency=concurrency, env=())
+    wanted = replace(wanted, case_ids=wanted.case_ids[:cases])
     run(stack, wanted, warnings)
     assert len(warnings) == (said is not None)
     assert said is None or said in warnings[0]
+
+
+def test_repeats_of_one_case_share_a_container_too(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    wanted = replace(request(tmp_path), agent="desk", case_ids=("unknown-order",), repeat=2, env=())
+    run(FakeStack(backend="compose"), wanted, warnings)
+    assert ["isolation shared" in warning for warning in warnings] == [True]
 
 
 def test_each_case_is_planned_as_often_as_asked_and_a_lost_retry_keeps_its_repeat(tmp_path: Path) -> None:
