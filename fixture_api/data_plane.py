@@ -54,7 +54,7 @@ class DataPlane:
             await send_answer(cycle, problems.BODY_TOO_LARGE)
             return
         decision = await self._decide(attempt, scope, path=path, body=body)
-        if (decision.delay_ms or decision.ending is Ending.HELD) and not await _waited(attempt, receive, decision):
+        if (decision.delay_ms or decision.ending.sends_nothing) and not await _waited(attempt, receive, decision):
             close_unanswered(cycle)
         else:
             await send_answer(cycle, decision.answer, then_close=decision.ending is Ending.CUT)
@@ -108,13 +108,13 @@ async def _waited(attempt: Attempt, receive: Receive, decision: Decision) -> boo
     That is at the attempt's end, when the client went away, and for an answer that is held in any case.
     """
     waits = [asyncio.ensure_future(attempt.over.wait()), asyncio.ensure_future(_disconnected(receive))]
-    seconds = decision.delay_ms / 1000 if decision.delay_ms else None
+    seconds = None if decision.ending is Ending.HELD_TO_THE_END else decision.delay_ms / 1000
     try:
         done, _ = await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for wait in waits:
             wait.cancel()
-    return not done and decision.ending is not Ending.HELD
+    return not done and not decision.ending.sends_nothing
 
 
 async def _disconnected(receive: Receive) -> None:

@@ -90,7 +90,9 @@ def _instead(fault: ResponseFault) -> Decision | None:
     if fault.kind == "empty":
         return Decision(_EMPTY)
     if fault.kind == "timeout":
-        return Decision(_NOTHING, delay_ms=fault.value or 0, ending=Ending.HELD)
+        if fault.value is None:
+            return Decision(_NOTHING, ending=Ending.HELD_TO_THE_END)
+        return Decision(_NOTHING, delay_ms=int(fault.value), ending=Ending.HELD)
     return None
 
 

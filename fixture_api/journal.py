@@ -26,7 +26,14 @@ class Ending(Enum):
     CUT = "cut"
     """`answer.body` is what is sent of a longer body; then the connection closes."""
     HELD = "held"
-    """Nothing is sent; the connection closes after `delay_ms`, or at the attempt's end where that is 0."""
+    """Nothing is sent; the connection closes after `delay_ms`."""
+    HELD_TO_THE_END = "held to the end"
+    """Nothing is sent; the connection closes at the attempt's end."""
+
+    @property
+    def sends_nothing(self) -> bool:
+        """True where a client gets no byte."""
+        return self in (Ending.HELD, Ending.HELD_TO_THE_END)
 
 
 class Decision(NamedTuple):

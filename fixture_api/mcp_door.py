@@ -47,7 +47,7 @@ class McpDoor:
         if called is None:
             return Decision(answer)
         # a tool's answer that was cut off is told in a whole one
-        ending = Ending.HELD if called.ending is Ending.HELD else Ending.WHOLE
+        ending = called.ending if called.ending.sends_nothing else Ending.WHOLE
         return Decision(answer, delay_ms=called.delay_ms, ending=ending)
 
     def _load(self) -> McpServer:

@@ -17,7 +17,7 @@ from contracts.suite.problems import Place, Problem, unknown_name
 from contracts.suite.route import WITHOUT_BODY, Response, Route
 from contracts.suite.wording import describe
 
-_VALUES = {"status": (200, 599), "timeout": (0, 86_400_000), "truncated": (0, 2**31)}
+_VALUES = {"status": (200, 599), "timeout": (1, 86_400_000), "truncated": (0, 2**31)}
 _WINDOW = ("route", "skip", "times")
 """The keys that say which requests a fault is for."""
 _TURN = (*_WINDOW, "kind")

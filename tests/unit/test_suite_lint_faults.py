@@ -57,7 +57,13 @@ FAULTS: list[BrokenRule] = [
         "a wait of days",
         response_fault({"kind": "timeout", "value": 86_400_001}),
         "cases.json /cases/0/faults/responses/0/value (line 19)",
-        "from 0 to 86400000",
+        "from 1 to 86400000",
+    ),
+    (
+        "a wait of no time, which could be taken for one without end",
+        response_fault({"kind": "timeout", "value": 0}),
+        "cases.json /cases/0/faults/responses/0/value (line 19)",
+        "from 1 to 86400000, found the number 0",
     ),
     (
         "a cut before the start",
