@@ -9,6 +9,8 @@ from contracts.journal import JournalRow
 from contracts.record import Json, Record
 
 Select = Literal["prefix", "header"]
+Breachable = Literal["tool_calls", "model_calls", "requests"]
+"""The limits that the fixture API counts for, as `AttemptOpening` sets them."""
 _PREFIX = re.compile(r"/~[0-9a-f]{32}")
 
 
@@ -33,7 +35,11 @@ class AttemptOpening(AttemptKey):
     """`scripted/NAME`: what the attempt's model endpoint serves; None: no model is served."""
     select: Select = "prefix"
     tool_call_limit: int | None = None
+    """Requests that call a bound tool, and tool calls that no request can be made of."""
     model_call_limit: int | None = None
+    """Completions asked of the scripted model."""
+    request_limit: int | None = None
+    """All other requests of the world, so that no flood of them fills a memory."""
     faults: bool = False
     """The fault profile is on: the case's response faults are served."""
 
@@ -84,10 +90,10 @@ class AttemptClosed(Record):
     """An effect or `$state` of the suite that could not apply: route, pointer and why."""
     model_error: str | None = None
     """A model request that no rule answers: case, turn and the nearest rule."""
-    breached: Literal["tool_calls", "model_calls"] | None = None
+    breached: Breachable | None = None
 
 
 class AttemptBreach(Record):
     """POST /attempts/breach (long poll): which limit was passed; None when the attempt closed."""
 
-    limit: Literal["tool_calls", "model_calls"] | None = None
+    limit: Breachable | None = None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Literal
+import math
 
-from contracts.control import AttemptClosed, AttemptOpening, RequestMiss, UnmatchedRequest
+from contracts.control import AttemptClosed, AttemptOpening, Breachable, RequestMiss, UnmatchedRequest
 from contracts.journal import Via
 from contracts.own_address import OwnAddress
 from contracts.record import Json
@@ -17,9 +17,10 @@ from fixture_api.journal import Decision, Served, records, served
 from fixture_api.locations import Location
 from fixture_api.model_errors import MODEL_CALL_LIMIT, no_scripted_model
 from fixture_api.model_rules import Situation
+from fixture_api.pointers import shown
 from fixture_api.request import ABSENT, MAX_JSON_DEPTH, WorldRequest, is_too_deep
 from fixture_api.routing import CompiledRoute, FoundRoute, first_holding
-from fixture_api.scripted_model import ScriptedModel, is_for_model, method_at
+from fixture_api.scripted_model import ScriptedModel, is_completion, is_for_model, method_at
 from fixture_api.templates import Context, MissingReferenceError
 from fixture_api.tool_calls import BoundCall
 from fixture_api.unmatched import explain, explain_missing
@@ -34,7 +35,12 @@ _NO_ROOM = RequestMiss(
     found="too much for this attempt",
 )
 
-Limit = Literal["tool_calls", "model_calls"]
+_OVER: dict[Breachable, Answer] = {
+    "tool_calls": problems.TOOL_CALL_LIMIT,
+    "model_calls": MODEL_CALL_LIMIT,
+    "requests": problems.REQUEST_LIMIT,
+}
+"""What the requests over a limit are answered."""
 
 
 class Attempt:
@@ -53,7 +59,7 @@ class Attempt:
         """Set when a limit was passed and when the attempt was closed."""
         self.over = asyncio.Event()
         """Set when the attempt was closed."""
-        self.breached: Limit | None = None
+        self.breached: Breachable | None = None
         self.locate = case.locations.at
         """What a method and a path on the wire mean here."""
         self._case = case
@@ -63,9 +69,12 @@ class Attempt:
         self._faults = Faults(case.faults) if opening.faults and case.faults else None
         self._served: list[Served] = []
         self._room = MAX_KEPT_BYTES
-        self._tool_requests = 0
-        self._model_requests = 0
-        self._refused: set[Limit] = set()
+        self._left: dict[Breachable, float] = {
+            "tool_calls": _most(opening.tool_call_limit),
+            "model_calls": _most(opening.model_call_limit),
+            "requests": _most(opening.request_limit),
+        }
+        self._refused: set[Breachable] = set()
         self._last_status: int | None = None
         self._suite_error: str | None = None
         self._model_error: str | None = None
@@ -75,8 +84,9 @@ class Attempt:
         if self._model is not None and is_for_model(request.target):
             return self._decide_model(request, self._model)
         call = location.call
-        if self._is_past_tool_limit():
-            return self._refuse("tool_calls", request, problems.TOOL_CALL_LIMIT, call, via=via)
+        limit: Breachable = "requests" if call is None else "tool_calls"
+        if self._is_past(limit):
+            return self._refuse(limit, request, call, via=via)
         decision = self._decide_world(location, request)
         if request.target.method == "HEAD":
             decision = decision._replace(answer=without_body(decision.answer))
@@ -87,7 +97,7 @@ class Attempt:
 
     def count_unmade_call(self) -> Answer | None:
         """Counts a tool call that no request of the world can be made of; the refusal, where the limit is passed."""
-        if not self._is_past_tool_limit():
+        if not self._is_past("tool_calls"):
             return None
         self._breach("tool_calls")
         return problems.TOOL_CALL_LIMIT
@@ -112,11 +122,10 @@ class Attempt:
             breached=self.breached,
         )
 
-    def _is_past_tool_limit(self) -> bool:
-        """Counts one more tool call."""
-        most = self.opening.tool_call_limit
-        self._tool_requests += 1
-        return most is not None and self._tool_requests > most
+    def _is_past(self, limit: Breachable) -> bool:
+        """Counts one more."""
+        self._left[limit] -= 1
+        return self._left[limit] < 0
 
     def _kept(self, request: WorldRequest) -> WorldRequest:
         """The request as its row keeps it: without a body that the attempt's memory has no room for."""
@@ -126,10 +135,9 @@ class Attempt:
         return request
 
     def _decide_model(self, request: WorldRequest, model: ScriptedModel) -> Decision:
-        most = self.opening.model_call_limit
-        self._model_requests += 1
-        if most is not None and self._model_requests > most:
-            return self._refuse("model_calls", request, MODEL_CALL_LIMIT, None, via=Via.MODEL)
+        limit: Breachable = "model_calls" if is_completion(request.target) else "requests"
+        if self._is_past(limit):
+            return self._refuse(limit, request, None, via=Via.MODEL)
         situation = Situation(case=self.opening.case, prompt=self.opening.prompt, last_status=self._last_status)
         said = model.answer(request, situation)
         self._model_error = self._model_error or said.error
@@ -137,9 +145,8 @@ class Attempt:
         self._served.append(served(request, decision, call=None, via=Via.MODEL))
         return decision
 
-    def _refuse(
-        self, limit: Limit, request: WorldRequest, answer: Answer, call: BoundCall | None, *, via: Via
-    ) -> Decision:
+    def _refuse(self, limit: Breachable, request: WorldRequest, call: BoundCall | None, *, via: Via) -> Decision:
+        answer = _OVER[limit]
         decision = Decision(without_body(answer) if request.target.method == "HEAD" else answer)
         if self._breach(limit):
             # The first request over a limit is in the journal and decides the attempt. How many more an agent gets out
@@ -149,7 +156,7 @@ class Attempt:
             self._last_status = answer.status
         return decision
 
-    def _breach(self, limit: Limit) -> bool:
+    def _breach(self, limit: Breachable) -> bool:
         """The limit is passed; True for the first time."""
         if limit in self._refused:
             return False
@@ -215,12 +222,12 @@ class Attempt:
             answer = response.answer(context)
         except (EffectError, MissingReferenceError) as error:
             if error.miss is None:
-                return self._broken(route, error)
+                return self._broken(route, str(error))
             # an agent that invents an id or leaves a field out gets no answer; the suite is not at fault
             unmatched, answer = explain_missing(request, route, error.miss)
             return Decision(answer, unmatched=unmatched)
-        except (ValueError, RecursionError) as error:
-            return self._broken(route, error)
+        except (ValueError, RecursionError):  # what their texts quote may be the state's
+            return self._broken(route, "what it makes cannot be sent as JSON, or is nested too deeply")
         if is_head_of_get:
             return Decision(answer, route.route_id, response.delay_ms)
         # Only now: a request that fails half-way leaves the world as it was.
@@ -234,7 +241,12 @@ class Attempt:
             raise MissingReferenceError("there is no room for the body", miss=_NO_ROOM)
         return apply_effects(route.effects, context)
 
-    def _broken(self, route: CompiledRoute, error: Exception) -> Decision:
-        reason = f"route {route.route_id}: {error}"
+    def _broken(self, route: CompiledRoute, why: str) -> Decision:
+        """The answer of a route that cannot do what the suite says; `why` has no value of the state in it."""
+        reason = f"route {shown(route.route_id)}: {why}"
         self._suite_error = self._suite_error or reason
         return Decision(problems.suite_broken(reason), route.route_id)
+
+
+def _most(limit: int | None) -> float:
+    return math.inf if limit is None else limit

@@ -54,6 +54,11 @@ TOO_SLOW = problem(
 TOOL_CALL_LIMIT = problem(
     HTTPStatus.TOO_MANY_REQUESTS, "Tool call limit", "The attempt has made all the tool calls that its limit allows."
 )
+REQUEST_LIMIT = problem(
+    HTTPStatus.TOO_MANY_REQUESTS,
+    "Request limit",
+    "The attempt has made all the requests beside its tool and model calls that it is allowed.",
+)
 
 
 def _not_allowed(title: str, detail: str, *, allow: str) -> Answer:

@@ -49,6 +49,11 @@ def is_for_model(target: Target) -> bool:
     return method is not None and (target.method == method or (method == "GET" and target.method == "HEAD"))
 
 
+def is_completion(target: Target) -> bool:
+    """True for a call of the model, among the requests that `is_for_model`."""
+    return target.path == COMPLETIONS_PATH
+
+
 class ScriptedModel:
     """One file of models/, compiled once; it keeps nothing between requests."""
 

@@ -18,7 +18,7 @@ from contracts.suite.suite import Suite
 from contracts.verdict import Verdict
 from runner import clock
 from runner.agents.interface import Agent, AgentRun, Assignment, Ending, EndKind
-from runner.agents.limits import passed_limit
+from runner.agents.limits import most_other_requests, passed_limit
 from runner.checks.interface import Observed
 from runner.json_values import digest_of_any
 from runner.judging import judge
@@ -27,6 +27,8 @@ from runner.verdict import Happened, decide, not_run
 from runner.world import WorldLostError, WorldRefusedError
 
 _SHOWED_NOTHING = frozenset({EndKind.INFRASTRUCTURE, EndKind.SETUP})
+_COMPLETIONS = "/v1/chat/completions"
+"""Where a model is called; asking which models there are calls none."""
 _NO_RUN = AgentRun(ending=Ending(kind=EndKind.FINISHED))
 
 
@@ -129,6 +131,7 @@ class AttemptMaker:
             select=agent.select,
             tool_call_limit=assignment.limits.tool_calls,
             model_call_limit=assignment.limits.model_calls,
+            request_limit=most_other_requests(assignment.limits),
             faults=FAULT_PROFILE in self.plan.conditions.profiles,
         )
         return self.world.open(opening).prefix
@@ -190,7 +193,8 @@ def _ending(
 def _with_model_calls(usage: Usage, closed: AttemptClosed, *, is_scripted: bool) -> Usage:
     if usage.model_calls is not None or not is_scripted:
         return usage
-    model_calls = sum(request.row.via is Via.MODEL for request in closed.served)
+    rows = (request.row for request in closed.served)
+    model_calls = sum(row.via is Via.MODEL and row.path == _COMPLETIONS for row in rows)
     return usage.model_copy(update={"model_calls": model_calls})
 
 

@@ -55,9 +55,9 @@ def test_a_breach_is_told_when_it_happens_and_to_everyone_who_waits(api: Fixture
     key = {"case": "one", "attempt": 113}
     with ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(api.control, "/attempts/breach", key) for _ in range(2)]
-        assert client.ask("GET", f"{prefix}/quick").status == 200
+        assert client.ask("POST", f"{prefix}/refunds", {"amount": 1}).status == 201
         assert not any(wait.done() for wait in waiting)
-        assert client.ask("GET", f"{prefix}/quick").status == 429
+        assert client.ask("POST", f"{prefix}/refunds", {"amount": 1}).status == 429
         assert [wait.result(TIMEOUT_S).json() for wait in waiting] == [{"limit": "tool_calls"}] * 2
     assert api.control("/attempts/breach", key).json() == {"limit": "tool_calls"}
     assert api.close("one", 113)["breached"] == "tool_calls"

@@ -17,7 +17,7 @@ from tests.fakes.suite_folder import SuiteFolder
 
 def script(api: FixtureProcess) -> tuple[list[Reply], dict[str, Any]]:
     client = api.client()
-    prefix = api.open("two", 1, model="scripted/support", prompt="polite", toolCallLimit=6)
+    prefix = api.open("two", 1, model="scripted/support", prompt="polite", toolCallLimit=6, requestLimit=6)
     replies = [
         client.ask("GET", f"{prefix}/orders/a-1"),
         client.ask("POST", f"{prefix}/refunds?b=2&a=1", {"amount": 1.5, "é": "ü"}),

@@ -38,7 +38,7 @@ class Asked:
     def __init__(self, api: FixtureProcess, way: str) -> None:
         self._api, self._client = api, api.client()
         select = "header" if "attempt by header" in way else "prefix"
-        prefix = api.open("one", select=select, toolCallLimit=1)
+        prefix = api.open("one", select=select, requestLimit=1)
         self._prefix = prefix if way == "below a prefix" else ""
         self._headers = {} if way in ("by hand", "below a prefix") else {"x-eval-case": "one"}
 

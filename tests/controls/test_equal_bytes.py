@@ -49,7 +49,8 @@ class Server:
 
     def open(self, case: str, attempt: int) -> str:
         opening = {"case": case, "attempt": attempt, "model": "scripted/support", "prompt": "polite", "faults": True}
-        prefix: str = json.loads(self._ask("/attempts", opening | {"toolCallLimit": 10, "modelCallLimit": 3}))["prefix"]
+        limits = {"toolCallLimit": 10, "modelCallLimit": 3, "requestLimit": 10}
+        prefix: str = json.loads(self._ask("/attempts", opening | limits))["prefix"]
         return prefix
 
     def close(self, case: str, attempt: int) -> bytes:

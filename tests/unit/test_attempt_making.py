@@ -167,7 +167,13 @@ def test_an_attempt_is_opened_with_agent_and_limits() -> None:
     (opening,) = make(case=case, limits=Limits(tool_calls=50, model_calls=7)).world.openings
 
     assert opening == AttemptOpening(
-        case="greets", attempt=1, prompt="polite", model="scripted/support", tool_call_limit=3, model_call_limit=7
+        case="greets",
+        attempt=1,
+        prompt="polite",
+        model="scripted/support",
+        tool_call_limit=3,
+        model_call_limit=7,
+        request_limit=130,
     )
 
 
@@ -267,15 +273,19 @@ def test_an_agent_that_failed_is_judged_all_the_same() -> None:
 
 
 @pytest.mark.parametrize("kind", [EndKind.FINISHED, EndKind.AGENT_ERROR])
-def test_a_limit_that_only_the_fixture_api_saw_is_a_limit(kind: EndKind) -> None:
+@pytest.mark.parametrize(
+    ("breached", "words"),
+    [("tool_calls", "2 tool calls"), ("requests", "120 requests beside its tool and model calls")],
+)
+def test_a_limit_that_only_the_fixture_api_saw_is_a_limit(kind: EndKind, breached: str, words: str) -> None:
     made = make(
         AgentRun(ending=Ending(kind=kind), texts=("done",)),
-        world=closed(breached="tool_calls"),
+        world=closed(breached=breached),
         limits=Limits(tool_calls=2),
     )
 
     assert made.verdict == (Outcome.FAIL, OutcomeClass.LIMIT)
-    assert made.attempt.record.reason == "it went past its limit of 2 tool calls"
+    assert made.attempt.record.reason == f"it went past its limit of {words}"
 
 
 def test_bound_and_unbound_calls_count_together_for_the_limit() -> None:

@@ -161,7 +161,7 @@ def test_an_attempt_without_a_scripted_model_says_so_in_openais_form_and_the_req
 
 
 def test_a_request_without_a_scripted_model_counts_for_the_limits_as_any_unmatched_one(tmp_path: Path) -> None:
-    one = open_attempt(tmp_path, opening={"tool_call_limit": 1})
+    one = open_attempt(tmp_path, opening={"request_limit": 1, "tool_call_limit": 0, "model_call_limit": 0})
     assert [one.read("POST", PATH, {"messages": [USER]})[0] for _ in range(2)] == [404, 429]
 
 
