@@ -61,7 +61,7 @@ class SuiteFolder:
     cases: list[Any] = field(default_factory=lambda: [copy.deepcopy(CASE)])
     routes: list[Any] = field(default_factory=lambda: [copy.deepcopy(ROUTE)])
     tools: list[Any] = field(default_factory=lambda: [copy.deepcopy(TOOL)])
-    state: Any = field(default_factory=lambda: {"orders": {"a-1": {"amount": 5}}})
+    state: Any = field(default_factory=lambda: {"orders": {"a-1": {"amount": 5}}, "a": {}})
     rules: list[Any] = field(default_factory=lambda: [copy.deepcopy(RULE)])
     texts: dict[str, str] = field(default_factory=dict)
     """Files by path, written after the others and as they are."""

@@ -57,7 +57,8 @@ RULES: list[dict[str, Any]] = [
 def web(root: Path, *changes: Change) -> SuiteFolder:
     """The suite with the changes made to it."""
     parts: dict[str, Any] = copy.deepcopy({"cases": CASES, "routes": ROUTES, "tools": TOOLS, "rules": RULES})
-    folder = SuiteFolder(root, settings=TOP + SETTINGS, **parts)
+    state: dict[str, Any] = {"orders": {}, "seen": {}}
+    folder = SuiteFolder(root, settings=TOP + SETTINGS, state=state, **parts)
     for change in changes:
         change(folder)
     return folder

@@ -16,6 +16,7 @@ from tests.fakes.suite_changes import (
     both,
     case,
     effect,
+    expect,
     file,
     response,
     response_fault,
@@ -37,6 +38,17 @@ PROFILE = below('[jobs.a]\nprofiles = ["mine"]')
 WITH_AND_WITHOUT_BODY = route(responses=[{"text": "ab"}, {"status": 204}])
 CUT_ONCE = {"kind": "truncated", "times": 1, "value": 1}
 
+TOOL_HTTP = {"method": "GET", "path": "/orders/{order_id}"}
+LITERAL = tool(http={"method": "GET", "path": "/order/x"})
+ALMOST_BOUND = tool(http={"method": "GET", "path": "/order/{order_id}"})
+MAKES_B = {
+    "id": "own",
+    "method": "POST",
+    "path": "/elsewhere/b",
+    "responses": [{}],
+    "effects": [{"op": "copy", "from": "/a", "path": "/b"}],
+}
+
 ALLOWED: list[tuple[str, Change]] = [
     ("other assertion spelling", assertion("Not_Contains", "x")),
     ("no tool calls expected", case(expect={"toolCalls": []})),
@@ -48,7 +60,10 @@ ALLOWED: list[tuple[str, Change]] = [
     ("rules that overlap", rules({"turn": 1}, {"case": "greets"}, {"prompt": "polite"})),
     ("an empty answer that is cut", rule(reply={"text": "", "cut": True, "usage": {}})),
     ("a value of null in an effect", effect(op="add", path="/a", value=None)),
-    ("the whole request body", route(method="POST", responses=[{"json": {"$request": "/json"}}])),
+    (
+        "the whole request body",
+        both(route(method="POST", responses=[{"json": {"$request": "/json"}}]), tool(http=None)),
+    ),
     ("a suite without tools", lambda folder: folder.texts.update({"tools.json": '{"tools": []}'})),
     ("a real timezone", top('timezone = "Europe/Berlin"')),
     ("an unbound tool", tool(http=None)),
@@ -57,6 +72,28 @@ ALLOWED: list[tuple[str, Change]] = [
     ("a JSON match for GET", second_route(match={"json": {"a": 1}})),
     ("a dollar key of another system", response(json={"a": {"$date": "2026-09-01"}, "b": {"$ref": "#/a"}})),
     ("a move to a sibling", effect(**{"op": "move", "from": "/a", "path": "/ab"})),
+    ("a state that only a case has", both(response(json={"$state": "/own"}), case(state={"own": 1}))),
+    ("a state that another route makes", both(response(json={"$state": "/b"}), effect(op="add", path="/b", value=1))),
+    ("a state under any name", both(response(json={"$state": "/b"}), effect(op="add", path="/{order_id}", value=1))),
+    ("another state altogether", both(response(json={"$state": "/b"}), effect(op="replace", path="", value={"b": 1}))),
+    ("a first step that a request tells", response(json={"$state": "/{order_id}"})),
+    ("the whole state", response(json={"$state": ""})),
+    ("an escaped first step", both(response(json={"$state": "/o~1~0n"}), case(state={"o/~n": {}}))),
+    ("a state that a case's own route makes", both(response(json={"$state": "/b"}), case(routes=[MAKES_B]))),
+    (
+        "a tool that a case's own route answers",
+        both(ALMOST_BOUND, case(routes=[{**MAKES_B, "method": "GET", "path": "/order/b"}])),
+    ),
+    (
+        "a tool whose parameter stands where a route has a literal",
+        both(ALMOST_BOUND, route(path="/order/x", responses=[{}])),
+    ),
+    ("a route whose parameter stands where a tool has a literal", both(LITERAL, route(path="/{order_id}/x"))),
+    ("a tool that asks for the head of what can be got", tool(http={**TOOL_HTTP, "method": "HEAD"})),
+    ("a tool that asks what can be asked", tool(http={**TOOL_HTTP, "method": "OPTIONS"})),
+    ("a tool that nobody is to call and no route is near", tool(http={"method": "PUT", "path": "/nowhere"})),
+    ("a tool that is only there to tempt", both(ALMOST_BOUND, expect(neverTools=["lookup_order"]))),
+    ("a tool that a policy refuses", both(ALMOST_BOUND, expect(deniedTools=["lookup_order"]))),
     ("a profile that a Compose file may declare", both(top('compose_files = ["c.yaml"]'), file("c.yaml", ""), PROFILE)),
     ("faults one after the other", response_fault({"kind": "status", "times": 2}, {"kind": "empty", "skip": 2})),
     ("a cut of a body that depends on the state", response_fault({"kind": "truncated", "value": 5000})),
@@ -65,7 +102,7 @@ ALLOWED: list[tuple[str, Change]] = [
         "a cut of the first answer, after a planned failure",
         both(WITH_AND_WITHOUT_BODY, response_fault({"kind": "status", "times": 1}, {**CUT_ONCE, "skip": 1})),
     ),
-    ("no answer to HEAD", both(route(method="HEAD"), response_fault({"kind": "empty"}))),
+    ("no answer to HEAD", both(route(method="HEAD"), response_fault({"kind": "empty"}), tool(http=None))),
     ("a toxic that waits for ever", toxic(type="timeout")),
     ("a toxic that is always there", toxic(type="reset_peer", toxicity=1, stream="upstream", target="model")),
     ("a toxic without chance", toxic(type="latency", attributes={"latency": 5, "jitter": 0})),

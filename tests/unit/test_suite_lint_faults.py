@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.suite_changes import BrokenRule, Change, both, case, response, response_fault, route, toxic
+from tests.fakes.suite_changes import BrokenRule, Change, both, case, response, response_fault, route, tool, toxic
 from tests.fakes.suite_folder import ROUTE
 from tests.fakes.suite_problems import assert_exact_problem
 
@@ -118,7 +118,7 @@ FAULTS: list[BrokenRule] = [
     ),
     (
         "an answer to HEAD to spoil",
-        both(route(method="HEAD"), response_fault({"kind": "malformed-json"})),
+        both(route(method="HEAD"), response_fault({"kind": "malformed-json"}), tool(http=None)),
         "cases.json /cases/0/faults/responses/0/kind (line 18)",
         "an answer to HEAD has none",
     ),

@@ -10,7 +10,7 @@ from tests.fakes.suite_changes import BrokenRule, Change, both, content, file, l
 from tests.fakes.suite_problems import assert_exact_problem
 
 CASE = '{"id": "a", "input": "b", "expect": {"size": "S"}}'
-ROUTE = '{"id": "a", "method": "GET", "path": "/a", "responses": [{"json": 1e400}]}'
+ROUTE = '{"id": "a", "method": "GET", "path": "/orders/{order_id}", "responses": [{"json": 1e400}]}'
 
 FILES: list[BrokenRule] = [
     (

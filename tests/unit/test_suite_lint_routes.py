@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.suite_changes import NO_PARAM, BrokenRule, Change, effect, response, route, second_route
+from tests.fakes.suite_changes import NO_PARAM, BrokenRule, Change, case, effect, response, route, second_route
+from tests.fakes.suite_folder import ROUTE
 from tests.fakes.suite_problems import assert_exact_problem
 
 ROUTES: list[BrokenRule] = [
@@ -290,6 +291,40 @@ ROUTES: list[BrokenRule] = [
         effect(op="add", path="/a", value={"$state": "/{order}"}),
         "routes.json /routes/0/effects/0/value/$state (line 19)",
         NO_PARAM,
+    ),
+    (
+        "a state that no case has",
+        response(json={"a": [{"$state": "/ordrs/{order_id}"}]}),
+        "routes.json /routes/0/responses/0/json/a/0/$state (line 12)",
+        'unknown member of the state "ordrs"; did you mean "orders"?',
+    ),
+    *[
+        (
+            f"{keys['op']} of what no case has",
+            effect(**keys),
+            f"routes.json /routes/0/effects/0/{key} (line {line})",
+            'unknown member of the state "ordrs"; did you mean "orders"?',
+        )
+        for key, line, keys in (
+            ("path", 17, {"op": "replace", "path": "/ordrs", "value": 1}),
+            ("path", 17, {"op": "remove", "path": "/ordrs/{order_id}"}),
+            ("path", 17, {"op": "test", "path": "/ordrs", "value": None}),
+            ("path", 17, {"op": "add", "path": "/ordrs/-", "value": 1}),
+            ("from", 17, {"op": "move", "from": "/ordrs", "path": "/a"}),
+            ("path", 18, {"op": "copy", "from": "/a", "path": "/ordrs/x"}),
+        )
+    ],
+    (
+        "an effect's value that no case has",
+        effect(op="add", path="/b", value=[{"$state": "/ordrs"}]),
+        "routes.json /routes/0/effects/0/value/0/$state (line 20)",
+        'unknown member of the state "ordrs"; did you mean "orders"?',
+    ),
+    (
+        "a state that a case's own route takes and no case has",
+        case(routes=[{**ROUTE, "id": "own", "responses": [{"json": {"$state": "/refunds"}}]}]),
+        "cases.json /cases/0/routes/0/responses/0/json/$state (line 22)",
+        'unknown member of the state "refunds"; known: a, orders',
     ),
 ]
 

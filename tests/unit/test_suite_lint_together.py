@@ -241,3 +241,61 @@ def test_a_suite_with_twelve_problems_of_shapes_and_rules_in_the_same_files_repo
         "desk/routes.json /routes/1/match/query/a",
         "desk/routes.json /routes/4",
     ]
+
+
+NEW_NAMES: dict[str, Change] = {
+    "a state that no case has": put("routes", 1, "responses", 0, "json", value={"$state": "/refunds"}),
+    "a tool that no route answers": put("tools", 1, "http", value={"method": "POST", "path": "/order"}),
+}
+COULD_HAVE_IT: dict[str, dict[str, Change]] = {
+    "a state that no case has": {
+        "a state that is no object": file("state.json", "[]"),
+        "a state with half a key": file("state.json", '{"a": {"\\ud800": 1}}'),
+        "a state of a case that is no object": put("cases", 1, "state", value=5),
+        "a misspelt state of a case": put("cases", 1, "sttate", value={"refunds": []}),
+        "routes of a case that are none": put("cases", 0, "routes", value=5),
+        "a route that is none": lambda folder: folder.routes.append(5),
+        "effects that are none": put("routes", 0, "effects", value={}),
+        "misspelt effects": put("routes", 1, "efects", value=[]),
+        "an effect without operation": put("routes", 1, "effects", value=[{"path": "/refunds", "value": 1}]),
+        "an effect without path": put("routes", 1, "effects", value=[{"op": "add", "value": 1}]),
+    },
+    "a tool that no route answers": {
+        "routes of a case that are none": put("cases", 0, "routes", value=5),
+        "a route that is none": lambda folder: folder.routes.append(5),
+        "a route of an unknown method": put("routes", 1, "method", value="PSOT"),
+        "a route without path": lambda folder: folder.routes[2].pop("path"),
+        "a route of a case with half a parameter": put("cases", 0, "routes", 0, "path", value="/{a"),
+        "a list of forbidden tools that is none": put("cases", 0, "expect", "neverTools", value=5),
+    },
+}
+
+
+@pytest.mark.parametrize("name", NEW_NAMES)
+def test_what_nothing_can_have_is_one_problem(tmp_path: Path, name: str) -> None:
+    forbids = put("cases", 0, "expect", "neverTools", value=[])
+    assert len(told(tmp_path / "desk", forbids, NEW_NAMES[name])) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "broken"),
+    [pytest.param(name, one, id=f"{name}, {one}") for name, changes in COULD_HAVE_IT.items() for one in changes],
+)
+def test_nothing_is_sure_to_be_nowhere_while_what_could_have_it_is_broken(
+    tmp_path: Path, name: str, broken: str
+) -> None:
+    change = COULD_HAVE_IT[name][broken]
+    forbids = put("cases", 0, "expect", "neverTools", value=[])
+    alone = told(tmp_path / "1" / "desk", forbids, change)
+    assert len(alone) == 1
+    assert told(tmp_path / "2" / "desk", forbids, NEW_NAMES[name], change) == alone
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_file_that_cannot_be_read_makes_nothing_be_nowhere(tmp_path: Path, name: str) -> None:
+    """But for files in which nothing could be of what is looked for."""
+    for number, change in enumerate(NEW_NAMES.values()):
+        found = told(tmp_path / str(number) / "desk", change, UNREADABLE[name])
+        assert len(found) - ("/routes/1/responses/0/json" in str(found) or "/tools/1/http" in str(found)) == 1
+        if any(part in name for part in ("routes", "cases")) or (number == 0 and "state.json" in name):
+            assert len(found) == 1, found

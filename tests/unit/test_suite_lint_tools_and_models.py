@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.suite_changes import NO_TOOL, BrokenRule, Change, rule, tool
+from tests.fakes.suite_changes import NO_TOOL, BrokenRule, Change, both, expect, rule, second_case, tool
 from tests.fakes.suite_folder import RULE, TOOL
 from tests.fakes.suite_problems import assert_exact_problem
 
@@ -41,6 +41,28 @@ def dead(*whens: dict[str, Any]) -> Change:
 
 
 TOOLS_AND_MODELS: list[BrokenRule] = [
+    (
+        "a tool that no route answers",
+        tool(http={"method": "GET", "path": "/order/{order_id}"}),
+        "tools.json /tools/0/http (line 16)",
+        'no route of the suite or of a case can answer "GET /order/{order_id}"; did you mean "GET /orders/{order_id}"?',
+    ),
+    (
+        "a tool of another method than its route",
+        tool(http={"method": "POST", "path": "/orders/{order_id}"}),
+        "tools.json /tools/0/http (line 16)",
+        'can answer "POST /orders/{order_id}"; did you mean "GET /orders/{order_id}"?',
+    ),
+    (
+        "a tool that is forbidden here and expected there, and that no route is near",
+        both(
+            tool(http={"method": "PUT", "path": "/nowhere"}),
+            expect(neverTools=["lookup_order"]),
+            second_case(expect={"toolCalls": [{"name": "lookup_order"}]}),
+        ),
+        "tools.json /tools/0/http (line 16)",
+        'can answer "PUT /nowhere"',
+    ),
     (
         "a tool that is there twice",
         lambda folder: folder.tools.append({**TOOL, "http": None}),

@@ -232,11 +232,11 @@ def test_an_invented_id_in_an_effects_pointer_is_the_requests_fault_too(
         {"op": "replace", "path": "/secrets/0/x", "value": "sesame"},
         {"op": "add", "path": "/secrets/9", "value": "sesame"},
         {"op": "test", "path": "/secrets/0", "value": {"not": "sesame"}},
-        {"op": "move", "from": "/none", "path": "/secrets/0"},
+        {"op": "move", "from": "/secrets/7", "path": "/secrets/0"},
         {"op": "copy", "from": "/secrets/0/a", "path": "/b"},
         {"op": "add", "path": "/secrets/-", "value": {"$state": "/secrets/0/a"}},
         {"op": "replace", "path": "/{id}/none/x", "value": 1},
-        {"op": "replace", "path": "/" + "n" * 9000, "value": 1},
+        {"op": "replace", "path": "/secrets/" + "n" * 9000, "value": 1},
     ],
 )
 def test_a_reason_has_no_value_of_state_or_effect_and_is_short_whatever_their_size(
