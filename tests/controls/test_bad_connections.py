@@ -178,7 +178,7 @@ def test_half_a_request_that_was_answered_already_only_ends_the_connection(impat
         assert wire.rest() == b""
 
 
-def test_a_connection_between_two_requests_is_never_closed_by_the_server(impatient: FixtureProcess) -> None:
+def test_a_connection_between_two_requests_is_not_held_to_the_limits_of_one(impatient: FixtureProcess) -> None:
     opened = impatient.open("one", 1)
     with Wire(impatient.data_port) as used, Wire(impatient.data_port) as unused:
         assert status_of(used.ask(request("GET", opened + "/orders"))) == 200
