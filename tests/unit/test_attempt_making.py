@@ -215,6 +215,13 @@ def test_journal_rows_go_with_the_record_and_are_counted() -> None:
     assert record.state_digest is not None
 
 
+def test_asking_which_models_there_are_calls_none() -> None:
+    asked = served_of(1, None)
+    listed = asked.model_copy(update={"row": asked.row.model_copy(update={"path": "/v1/models"})})
+
+    assert make(world=closed(listed, asked)).attempt.record.usage.model_calls == 1
+
+
 def test_calls_of_a_model_outside_are_not_counted_as_none() -> None:
     assert make(model=None).attempt.record.usage.model_calls is None
     assert make().attempt.record.usage.model_calls == 0
