@@ -23,7 +23,7 @@ def encode_call(http: ToolHttp, arguments: dict[str, Json]) -> tuple[str, bytes 
     """Target (path and query) and body of a call.
 
     Raises:
-        BadArgumentsError: a path parameter is missing, or some value cannot be written as JSON.
+        BadArgumentsError: a path parameter is missing or empty, or some value cannot be written as JSON.
 
     """
     try:
@@ -45,7 +45,10 @@ def _encode(http: ToolHttp, arguments: dict[str, Json]) -> tuple[str, bytes | No
     def fill(found: re.Match[str]) -> str:
         if found[1] not in rest:
             raise BadArgumentsError(f"no argument {found[1]}")
-        return _segment(_as_text(rest.pop(found[1])))
+        text = _as_text(rest.pop(found[1]))
+        if not text:  # no server sees a segment there, so another tool's path could be the one that is left
+            raise BadArgumentsError(f"the argument {found[1]} is empty, and it is a part of the path")
+        return _segment(text)
 
     path = _PARAMETER.sub(fill, http.path)
     if http.method not in QUERY_METHODS:

@@ -62,6 +62,8 @@ class Attempt:
         self.breached: Breachable | None = None
         self.locate = case.locations.at
         """What a method and a path on the wire mean here."""
+        self.tools = case.locations.tools
+        """The bound tools."""
         self._case = case
         self._model = model
         self._state: Json = case.state
@@ -81,7 +83,7 @@ class Attempt:
 
     def decide(self, location: Location, request: WorldRequest, *, via: Via = Via.HTTP) -> Decision:
         """The answer to a request; state, counters and journal are as after it."""
-        if self._model is not None and is_for_model(request.target):
+        if self._model is not None and via is Via.HTTP and is_for_model(request.target):
             return self._decide_model(request, self._model)
         call = location.call
         limit: Breachable = "requests" if call is None else "tool_calls"
@@ -95,8 +97,18 @@ class Attempt:
         self._served.append(served(self._kept(request), decision, call=call, via=via))
         return decision
 
+    def decide_unmade(self, tool: str, request: WorldRequest, *, why: str) -> Decision:
+        """The answer to a call of a bound tool, over MCP, of which no request of the world can be made."""
+        call = self.tools.unmade(tool)
+        if self._is_past("tool_calls"):
+            return self._refuse("tool_calls", self._kept(request), call, via=Via.MCP)
+        decision = Decision(problems.call_not_made(why))
+        self._last_status = decision.answer.status
+        self._served.append(served(self._kept(request), decision, call=call, via=Via.MCP))
+        return decision
+
     def count_unmade_call(self) -> Answer | None:
-        """Counts a tool call that no request of the world can be made of; the refusal, where the limit is passed."""
+        """Counts a call of a tool that is not there; the refusal, where the limit is passed."""
         if not self._is_past("tool_calls"):
             return None
         self._breach("tool_calls")

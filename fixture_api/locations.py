@@ -30,7 +30,7 @@ class Locations:
 
     def __init__(self, routes: RouteTable, tools: ToolTable) -> None:
         self._routes = routes
-        self._tools = tools
+        self.tools = tools
         self._remembered = lru_cache(maxsize=_REMEMBERED)(self._at)
 
     def at(self, method: str, raw_path: bytes) -> Location:
@@ -41,4 +41,4 @@ class Locations:
 
     def _at(self, method: str, raw_path: bytes) -> Location:
         target = read_target(method, raw_path)
-        return Location(target, self._routes.fitting(method, target.segments), self._tools.at(method, target.segments))
+        return Location(target, self._routes.fitting(method, target.segments), self.tools.at(method, target.segments))

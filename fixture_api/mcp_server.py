@@ -81,7 +81,7 @@ class McpServer:
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         http = self._bindings.get(params.name)
         exchange: McpExchange = cast("Request", context.request).scope[_EXCHANGE]
-        said = exchange.call(http, params.arguments or {}) if http else exchange.unmade()
+        said = exchange.call(params.name, http, params.arguments or {}) if http else exchange.unknown()
         if said is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
         return types.CallToolResult(content=[types.TextContent(text=said.text)], is_error=said.is_error)

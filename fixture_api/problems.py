@@ -87,6 +87,11 @@ def unknown_case(case_id: str) -> Answer:
     return problem(HTTPStatus.NOT_FOUND, "No such case", f"The suite has no case {case_id!r}.")
 
 
+def call_not_made(why: str) -> Answer:
+    """A tool was called with arguments of which no request can be made."""
+    return problem(HTTPStatus.BAD_REQUEST, "Not made", why)
+
+
 def suite_broken(reason: str) -> Answer:
     """A route of the suite cannot do what it says."""
     return problem(HTTPStatus.INTERNAL_SERVER_ERROR, "The suite cannot answer", reason)

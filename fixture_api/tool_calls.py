@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from contracts.record import Json
-from contracts.suite.route_order import is_param, path_segments
 from contracts.suite.tool import Tool
 from contracts.tool_encoding import QUERY_METHODS
 from fixture_api.coercion import ArgumentType, argument_types
-from fixture_api.paths import PathTable
+from fixture_api.paths import PathTable, PathTemplate, parse_template
 from fixture_api.request import ABSENT
 
 
@@ -30,9 +29,13 @@ class BoundCall(NamedTuple):
     tool: BoundTool
     named: dict[str, Json]
     """The arguments that are parameters of the path."""
+    is_unmade: bool = False
+    """No request could be made of it: its arguments are the body, as the agent wrote them."""
 
     def arguments(self, *, method: str, query: list[tuple[str, str]], body: Json, has_body: bool) -> Json:
         """All arguments of a request, as an object; None where they could not be read."""
+        if self.is_unmade:
+            return None if body is ABSENT else body
         if method in QUERY_METHODS:
             return self.named | _query_arguments(self.tool, query)
         if body is ABSENT:
@@ -41,7 +44,7 @@ class BoundCall(NamedTuple):
 
 
 class ToolTable:
-    """The bound tools by method and path; of two that fit, the one whose path has literals further left is called."""
+    """The bound tools by method and path, and by name; lint sees to it that one request is a call of one tool only."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         bound = [
@@ -49,15 +52,27 @@ class ToolTable:
             for tool in tools
             if tool.http is not None
         ]
-        bound.sort(key=lambda row: [is_param(segment) for segment in path_segments(row[1])])
         self._paths = PathTable(bound)
+        self._by_name = {tool.name: (tool, parse_template(path)) for _, path, tool in bound}
 
     def at(self, method: str, segments: list[str]) -> BoundCall | None:
         """The call that any request to this method and path is; None when no tool is bound to them."""
         for entry in self._paths.fitting(method, segments):
-            tool = entry.value
-            return BoundCall(tool, {name: _coerced(tool, name, segments[at]) for at, name in entry.template.params})
+            return _made(entry.value, entry.template, segments)
         return None
+
+    def named(self, name: str, segments: list[str]) -> BoundCall:
+        """The call of the bound tool of that name whose request has this path; raises KeyError for any other name."""
+        tool, template = self._by_name[name]
+        return _made(tool, template, segments)
+
+    def unmade(self, name: str) -> BoundCall:
+        """A call of the bound tool of that name of which no request can be made; raises KeyError as `named` does."""
+        return BoundCall(self._by_name[name][0], {}, is_unmade=True)
+
+
+def _made(tool: BoundTool, template: PathTemplate, segments: list[str]) -> BoundCall:
+    return BoundCall(tool, {name: _coerced(tool, name, segments[at]) for at, name in template.params})
 
 
 def _coerced(tool: BoundTool, name: str, text: str) -> Json:

@@ -75,7 +75,7 @@ def test_an_unbound_tool_is_as_unknown_as_one_that_is_not_there(door: Door, name
     assert door.one.close().served == ()
 
 
-def test_calls_that_cannot_be_made_count_for_the_limit_and_leave_no_row(tmp_path: Path) -> None:
+def test_calls_that_cannot_be_made_count_for_the_limit_and_those_of_a_bound_tool_leave_a_row(tmp_path: Path) -> None:
     door = Door(tmp_path, opening={"tool_call_limit": 2})
     unknown, unmade, over, at_last = door.ask(call_of("none"), call_of("order"), call_of("none"), call_of("slow"))
     assert "Unknown tool" in unknown["error"]["message"]
@@ -83,7 +83,8 @@ def test_calls_that_cannot_be_made_count_for_the_limit_and_leave_no_row(tmp_path
     for refused in (over, at_last):
         assert "Tool call limit" in refused["result"]["content"][0]["text"]
     closed = door.one.close()
-    assert (closed.breached, closed.served) == ("tool_calls", ())
+    assert closed.breached == "tool_calls"
+    assert [(served.row.tool, served.row.status) for served in closed.served] == [("order", 400)]
 
 
 def test_arguments_are_the_worlds_to_judge_and_not_the_schemas(door: Door) -> None:

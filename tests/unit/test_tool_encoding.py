@@ -62,6 +62,12 @@ def test_a_missing_path_parameter_cannot_be_sent() -> None:
         encoded("GET", "/x/{id}", {"other": 1})
 
 
+@pytest.mark.parametrize("method", ["DELETE", "POST"])
+def test_an_empty_path_parameter_cannot_be_sent(method: str) -> None:
+    with pytest.raises(BadArgumentsError, match="the argument id is empty, and it is a part of the path"):
+        encoded(method, "/items/{id}", {"id": ""})
+
+
 def test_a_value_that_looks_like_a_parameter_is_not_filled_in_again() -> None:
     assert encoded("GET", "/x/{a}/{b}", {"a": "{b}", "b": "2"}) == ("/x/%7Bb%7D/2", None)
 

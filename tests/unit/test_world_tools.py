@@ -58,9 +58,9 @@ def test_an_unmatched_request_can_still_be_a_call(tmp_path: Path) -> None:
     assert (served.row.tool, served.row.route, served.arguments) == ("find", None, {"id": "1"})
 
 
-def test_the_tool_with_the_more_literal_path_is_called(tmp_path: Path) -> None:
-    tools = [tool("any", "GET", "/o/{id}", id=STRING), tool("latest", "GET", "/o/latest")]
-    assert called(tmp_path, tools, "GET", "/o/latest") == ("latest", {})
+def test_tools_whose_paths_are_alike_are_told_apart(tmp_path: Path) -> None:
+    tools = [tool("any", "GET", "/o/{id}", id=STRING), tool("latest", "GET", "/latest/{id}", id=STRING)]
+    assert called(tmp_path, tools, "GET", "/latest/o") == ("latest", {"id": "o"})
 
 
 def test_another_method_is_no_call(tmp_path: Path) -> None:
