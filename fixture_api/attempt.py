@@ -21,6 +21,7 @@ from fixture_api.pointers import shown
 from fixture_api.request import ABSENT, MAX_JSON_DEPTH, WorldRequest, is_too_deep
 from fixture_api.routing import CompiledRoute, FoundRoute, first_holding
 from fixture_api.scripted_model import ScriptedModel, is_completion, is_for_model, method_at
+from fixture_api.state_size import Size
 from fixture_api.templates import Context, MissingReferenceError
 from fixture_api.tool_calls import BoundCall
 from fixture_api.unmatched import explain, explain_missing
@@ -67,6 +68,7 @@ class Attempt:
         self._case = case
         self._model = model
         self._state: Json = case.state
+        self._grown = Size()
         self._turns: dict[CompiledRoute, int] = {}
         self._faults = Faults(case.faults) if opening.faults and case.faults else None
         self._served: list[Served] = []
@@ -227,7 +229,7 @@ class Attempt:
         if response.fixed is not None and not route.effects and not is_head_of_get:
             self._turns[route] = turn + 1
             return Decision(response.fixed, route.route_id, response.delay_ms)
-        context = Context(self._state, found.params_of(request), request.query, request.body)
+        context = Context(self._state, found.params_of(request), request.query, request.body, self._grown)
         try:
             if route.effects and not is_head_of_get:
                 context.state = self._changed(route, context, request)
@@ -243,7 +245,7 @@ class Attempt:
         if is_head_of_get:
             return Decision(answer, route.route_id, response.delay_ms)
         # Only now: a request that fails half-way leaves the world as it was.
-        self._state = context.state
+        self._state, self._grown = context.state, context.grown
         self._turns[route] = turn + 1
         return Decision(answer, route.route_id, response.delay_ms)
 

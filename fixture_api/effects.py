@@ -13,6 +13,7 @@ from contracts.record import Json
 from contracts.suite.route import Effect
 from fixture_api.effect_refusals import refusal
 from fixture_api.pointers import INDEX, PointerError, expand_text, shown, split
+from fixture_api.state_size import StateTooLargeError, grown
 from fixture_api.templates import Context, MissingReferenceError, Template, compile_template, invented
 
 _CANNOT_APPLY = (
@@ -68,13 +69,13 @@ def compile_effect(effect: Effect) -> CompiledEffect:
 def apply_effects(effects: Iterable[CompiledEffect], context: Context) -> Json:
     """The state after all operations, which is the old one's untouched sibling: they share what did not change.
 
-    References in values are filled in from the state before the first operation.
+    References in values are filled in from the state before the first operation. `context.grown` is as after them.
 
     Raises:
         EffectError: some operation cannot apply; then none has.
 
     """
-    state = context.state
+    state, grown_to = context.state, context.grown
     for effect in effects:
         operation = {"op": effect.op, "path": expand_text(effect.path, context.params)}
         try:
@@ -82,12 +83,16 @@ def apply_effects(effects: Iterable[CompiledEffect], context: Context) -> Json:
                 operation["from"] = expand_text(effect.from_path, context.params)
             if effect.value is not None:
                 operation["value"] = effect.value.render(context)
+            grown_to = grown(grown_to, operation, state)
             state = _apply(state, operation)
+        except StateTooLargeError as error:  # whatever the request says, it is the suite that adds without end
+            raise EffectError(f"effect {effect.op} {shown(operation['path'])}: {error}", miss=None) from error
         except _CANNOT_APPLY as error:
             miss = error.miss if isinstance(error, MissingReferenceError) else _invented(effect, operation, state)
             # A patch's own error text has the whole state in it, whatever its size and whoever may not see it.
             why = str(error) if isinstance(error, MissingReferenceError) else _why(operation, state)
             raise EffectError(f"effect {effect.op} {shown(operation['path'])}: {why}", miss=miss) from error
+    context.grown = grown_to
     return state
 
 

@@ -10,6 +10,7 @@ from contracts.control import RequestMiss
 from contracts.record import Json
 from fixture_api.pointers import PointerError, expand_tokens, resolve, shown, split, text_of
 from fixture_api.request import ABSENT
+from fixture_api.state_size import Size
 
 
 @dataclass(slots=True)
@@ -21,6 +22,8 @@ class Context:
     query: list[tuple[str, str]]
     body: Json
     """The request's JSON body; `fixture_api.request.ABSENT` when it had none."""
+    grown: Size
+    """What the attempt's effects have added to its state so far."""
 
 
 class MissingReferenceError(LookupError):
