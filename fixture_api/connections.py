@@ -11,10 +11,13 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from fixture_api.answers import Answer
 from fixture_api.problems import HEADERS_TOO_LARGE, NOT_HTTP, TOO_SLOW
-from fixture_api.upgrades import announces_body, parser_after_upgrade
+from fixture_api.upgrades import announced_length, announces_body, parser_after_upgrade
 
 MAX_HEADER_BYTES = 64 * 1024
-"""Of request line and headers together, and of trailers, counted in the pieces in which they arrive."""
+"""Of request line and headers together, and of what follows the last byte of a chunked body, trailers and all.
+
+Counted byte by byte from the request's first, whatever the pieces in which it arrives and whatever came before it.
+"""
 
 HEADERS_S = 30
 """How long request line and headers may take, from their first byte."""
@@ -25,6 +28,9 @@ BODY_S = 300
 LINGER_S = 2
 """How long what a refused client still sends is read and dropped."""
 
+_END_OF_HEADERS = b"\r\n\r\n"
+_SEAM = len(_END_OF_HEADERS) - 1
+_VERSIONS = ("1.0", "1.1")
 
 CYCLE = "labctl.cycle"
 """Key of an ASGI scope: the RequestResponseCycle that it belongs to."""
@@ -40,6 +46,17 @@ class Patience(NamedTuple):
 def body_at_hand(cycle: RequestResponseCycle) -> bytes | None:
     """The request's whole body; None while more of it is to come."""
     return None if cycle.more_body else bytes(cycle.body)
+
+
+def waits_in_vain(cycle: RequestResponseCycle, *, most: int) -> bool:
+    """True for a client that asks before it sends a body of more bytes than are taken (Expect: 100-continue)."""
+    return cycle.waiting_for_100_continue and (announced_length(cycle.scope["headers"]) or 0) > most
+
+
+async def refuse_unsent(cycle: RequestResponseCycle, answer: Answer) -> None:
+    """Answers a request whose body need not come any more, and closes: the answer says so."""
+    cycle.keep_alive = False
+    await send_answer(cycle, answer, then_close=True)
 
 
 async def send_answer(cycle: RequestResponseCycle, answer: Answer, *, then_close: bool = False) -> None:
@@ -96,8 +113,13 @@ class BoundedConnection(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._patience = patience
         self._phase = _Phase.BETWEEN
-        self._uncounted_bytes = 0
-        """Received since headers or a piece of a body were last complete."""
+        self._counted_bytes = 0
+        """Fed to the parser since a request began, or since headers or a piece of a body were last complete."""
+        self._tail = b""
+        """The last bytes of headers that are not complete."""
+        self._body_to_come: int | None = None
+        """Bytes; None of a body in chunks."""
+        self._body_in_portion = 0
         self._deadline: asyncio.TimerHandle | None = None
         """Of the phase; made only when a piece ends inside a request, which those of most requests do not."""
         self._unanswered = 0
@@ -109,23 +131,48 @@ class BoundedConnection(HttpToolsProtocol):
         if self._is_deaf:
             return
         self._unset_keepalive_if_required()
-        self._uncounted_bytes += len(data)
-        is_too_long = self._uncounted_bytes > MAX_HEADER_BYTES
-        if is_too_long and self._phase is not _Phase.BODY and b"\r\n\r\n" not in data[:MAX_HEADER_BYTES]:
-            self._refuse(HEADERS_TOO_LARGE)
-            return
-        self._feed(data)
-        if self._phase is _Phase.BODY and self._uncounted_bytes > MAX_HEADER_BYTES:
-            self._refuse(HEADERS_TOO_LARGE)  # trailers, or what comes with the size of a chunk
+        at, whole = 0, memoryview(data)
+        while at < len(data) and not self._is_deaf:
+            room = MAX_HEADER_BYTES - self._counted_bytes
+            if not room:
+                self._refuse(HEADERS_TOO_LARGE)
+                break
+            end = self._portion_end(data, at, room=room)
+            self._feed_portion(whole[at:end])
+            at = end
         if self._phase is not _Phase.BETWEEN and self._deadline is None and not self._is_deaf:
             seconds = self._patience.body_s if self._phase is _Phase.BODY else self._patience.headers_s
             self._deadline = self.loop.call_later(seconds, self._refuse, TOO_SLOW)
 
-    def _feed(self, data: bytes) -> None:
+    def _portion_end(self, data: bytes, at: int, *, room: int) -> int:
+        """Where to cut what is fed, so that it is known to the byte where headers, bodies and requests end.
+
+        The parser takes no line that ends otherwise than with CR and LF, so headers end with the first empty one.
+        """
+        if self._phase is _Phase.BODY:
+            if self._body_to_come:
+                return min(len(data), at + self._body_to_come)
+            # In chunks: sizes and trailers are lines, and what else has line ends is cut more often than it need be.
+            return data.find(b"\n", at, at + room) + 1 or min(len(data), at + room)
+        seam = (self._tail + data[at : at + _SEAM]).find(_END_OF_HEADERS)
+        if seam >= 0:
+            return min(at + seam + len(_END_OF_HEADERS) - len(self._tail), at + room)
+        found = data.find(_END_OF_HEADERS, at, at + room)
+        return found + len(_END_OF_HEADERS) if found >= 0 else min(len(data), at + room)
+
+    def _feed_portion(self, portion: memoryview) -> None:
+        was_in_body = self._phase is _Phase.BODY
+        self._body_in_portion = 0
+        if not was_in_body:
+            self._counted_bytes += len(portion)
+            self._tail = (self._tail + portion[-_SEAM:])[-_SEAM:]
         try:
-            self._parse(memoryview(data))
+            self._parse(portion)
         except httptools.HttpParserError:
             self._refuse(NOT_HTTP)
+        if was_in_body and self._phase is _Phase.BODY:
+            before = 0 if self._body_in_portion else self._counted_bytes
+            self._counted_bytes = before + len(portion) - self._body_in_portion
 
     def _parse(self, left: memoryview) -> None:
         while left:
@@ -181,7 +228,8 @@ class BoundedConnection(HttpToolsProtocol):
 
     def _set_phase(self, phase: _Phase) -> None:
         self._phase = phase
-        self._uncounted_bytes = 0
+        self._counted_bytes = 0
+        self._tail = b""
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
@@ -192,8 +240,13 @@ class BoundedConnection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """The parser's: its headers are complete."""
+        """The parser's: its headers are complete; raises, and so refuses, for what is no HTTP/1 or names no host."""
+        version = self.parser.get_http_version()
+        hosts = sum(name == b"host" for name, _ in self.headers)
+        if version not in _VERSIONS or hosts > 1 or (version == "1.1" and not hosts):
+            raise ValueError("no HTTP/1 request, or not one host")
         super().on_headers_complete()
+        self._body_to_come = announced_length(self.headers)
         self._set_phase(_Phase.BODY)
         self._unanswered += 1
         cast("dict[str, Any]", self.scope)[CYCLE] = self.cycle
@@ -202,7 +255,9 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         """The parser's: a piece of its body."""
-        self._uncounted_bytes = 0
+        self._body_in_portion += len(body)
+        if self._body_to_come is not None:
+            self._body_to_come -= len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:

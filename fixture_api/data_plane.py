@@ -12,7 +12,7 @@ from fixture_api import problems
 from fixture_api.answers import Answer
 from fixture_api.attempt import Attempt
 from fixture_api.attempts import Attempts, Selection
-from fixture_api.connections import CYCLE, body_at_hand, close_unanswered, send_answer
+from fixture_api.connections import CYCLE, body_at_hand, close_unanswered, refuse_unsent, send_answer, waits_in_vain
 from fixture_api.journal import Decision, Ending
 from fixture_api.lab_pages import LabPages
 from fixture_api.mcp_door import MCP_PATH, McpDoor
@@ -46,6 +46,9 @@ class DataPlane:
         found = self._select(scope)
         if isinstance(found, Answer):
             await send_answer(cycle, found)
+            return
+        if waits_in_vain(cycle, most=MAX_BODY_BYTES):
+            await refuse_unsent(cycle, problems.BODY_TOO_LARGE)
             return
         attempt, path = found
         body = await _whole_body(cycle, receive)

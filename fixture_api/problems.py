@@ -41,10 +41,14 @@ BODY_TOO_LARGE = problem(
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "Body too large", "A request body may have 8 MiB (8388608 bytes)."
 )
 HEADERS_TOO_LARGE = problem(
-    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "Headers too large", "Request line and headers may have 64 KiB."
+    HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+    "Headers too large",
+    "Request line and headers may have 64 KiB, trailers too.",
 )
 NOT_HTTP = problem(
-    HTTPStatus.BAD_REQUEST, "No HTTP request", "What came is no HTTP/1.1 request; the connection is closed."
+    HTTPStatus.BAD_REQUEST,
+    "No HTTP request",
+    "What came is no HTTP/1.1 request with one header host; the connection is closed.",
 )
 TOO_SLOW = problem(
     HTTPStatus.REQUEST_TIMEOUT,

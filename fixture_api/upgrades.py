@@ -6,6 +6,7 @@ everything after the headers for the other protocol, so a new one reads on from 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 import httptools
@@ -29,6 +30,11 @@ class ParserCallbacks(Protocol):
 def announces_body(headers: Headers) -> bool:
     """True when a body follows headers of these lower-case names, if only an empty one."""
     return any(name in _FRAMING for name, _ in headers)
+
+
+def announced_length(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
+    """The bytes of a body as its head announces them; None without content-length. The parser has looked at it."""
+    return next((int(value) for name, value in headers if name == b"content-length"), None)
 
 
 def parser_after_upgrade(callbacks: ParserCallbacks, headers: Headers) -> httptools.HttpRequestParser:
