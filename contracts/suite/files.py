@@ -146,7 +146,7 @@ def _is_lost(files: SuiteFiles, key: str) -> bool:
 
 
 def _read_settings(files: SuiteFiles) -> None:
-    if not (files.folder.root / SETTINGS_FILE).exists():
+    if not files.folder.has(SETTINGS_FILE):
         return
     try:
         document, problems = read_toml(files.folder, SETTINGS_FILE)
@@ -173,16 +173,12 @@ def _read_list(files: SuiteFiles, key: str, model: type[BaseModel]) -> Listed[R]
     found = _read_document(files, relative, key=key)
     if found is None:
         is_named = key in files.settings.model_fields_set or files.are_settings_unread
-        return Listed(key, is_unread=is_named or _is_there(files, relative))
+        return Listed(key, is_unread=is_named or files.folder.has(relative))
     document, problems = found
     whole = _record(files, model, document, problems)
     if whole is None or files.broken.is_lost(document.place(key)):
         return Listed(key, document, is_unread=True)
     return Listed(key, document, tuple(enumerate(getattr(whole, key))))
-
-
-def _is_there(files: SuiteFiles, relative: str) -> bool:
-    return (files.folder.root / relative).exists()
 
 
 def _read_sessions(files: SuiteFiles) -> None:
@@ -192,7 +188,7 @@ def _read_sessions(files: SuiteFiles) -> None:
         return
     relative = settings.sessions
     if relative is None:
-        if "cases" in settings.model_fields_set or _is_there(files, settings.cases):
+        if "cases" in settings.model_fields_set or files.folder.has(settings.cases):
             return
         relative = ""
     elif folder.refusal(relative, folder=True):
@@ -233,7 +229,7 @@ def _read_state(files: SuiteFiles) -> Document | None:
 def _read_document(files: SuiteFiles, relative: str, *, key: str) -> tuple[Document, list[Problem]] | None:
     """A JSON file that suite.toml may name, and what is wrong with it; absent it is fine unless it is named."""
     named = key in files.settings.model_fields_set
-    if not named and not _is_there(files, relative):
+    if not named and not files.folder.has(relative):
         return None
     why = files.folder.refusal(relative)
     if why:
@@ -253,6 +249,9 @@ def _parsed(files: SuiteFiles, relative: str) -> tuple[Document, list[Problem]] 
 
 def _read_models(files: SuiteFiles) -> None:
     folder = files.folder.root / MODELS_FOLDER
+    if folder.is_symlink() and (why := files.folder.refusal(MODELS_FOLDER, folder=True)):
+        files.problems.add([Problem(why, file=files.folder.shown(MODELS_FOLDER))])
+        return
     documents: dict[str, Document] = {}
     records: dict[str, ModelFile] = {}
     unread: set[str] = set()

@@ -13,6 +13,7 @@ from contracts.suite.agent_files import agent_files
 from contracts.suite.digests import agent_digest, case_digest, dataset_digest, digests_of_files
 from contracts.suite.files import SuiteFiles, read_files
 from contracts.suite.linting import lint
+from contracts.suite.problems import Problem
 from contracts.suite.reading import SuiteFolder
 from contracts.suite.settings import SuiteSettings
 from contracts.suite.suite import WORKING_DIRS_FOLDER, Revision, Suite, Text
@@ -51,8 +52,7 @@ def _loaded(root: Path, *, judges: bool) -> Suite:
         )
     files = read_files(SuiteFolder(root))
     files.problems.add(lint(files, judges=judges))
-    if not files.problems.listed:
-        _refuse_without_cases(files)
+    _refuse_without_cases(files)
     files.problems.refuse(str(root), files=files.in_order())
     suite = _assembled(files)
     del files
@@ -74,23 +74,39 @@ def _without_collector() -> Iterator[None]:
 
 
 def _refuse_without_cases(files: SuiteFiles) -> None:
-    if files.cases.items or files.sessions.sources:
+    """Raises LabError (no-cases) where that is all that is wrong; beside other problems it is one of them."""
+    missing = _missing_cases(files)
+    if missing is None:
         return
-    root, settings = files.folder.root, files.settings
-    if files.cases.document is not None:
-        raise LabError(
-            ErrorCode.NO_CASES,
-            f"the suite {root} has no case",
-            found=[Found("the list is empty", files.cases.document.file, "/cases")],
-        )
-    where = settings.sessions or "the folder"
+    if files.problems.listed:
+        files.problems.add([missing])
+        return
+    root, document = files.folder.root, files.cases.document
+    next_step = "labctl run SUITE, with the folder that holds them"
+    if document is not None:
+        next_step = f"write a case into {document.file}, then: labctl cases lint {root}"
     raise LabError(
         ErrorCode.NO_CASES,
         f"the suite {root} has no case",
-        found=[Found(f"no {settings.cases}, and no session files in {where}")],
-        expected="cases.json, or docker-agent sessions (*.json with user messages)",
-        next_step="labctl run SUITE, with the folder that holds them",
+        found=[Found(missing.text, missing.place.document.file, "/cases") if missing.place else Found(missing.text)],
+        expected=None if document else "cases.json, or docker-agent sessions (*.json with user messages)",
+        next_step=next_step,
     )
+
+
+def _missing_cases(files: SuiteFiles) -> Problem | None:
+    """That the suite has no case; None where it has some, or may have some that nobody can read."""
+    cases, settings, named = files.cases, files.settings, files.setting("sessions")
+    may_have = cases.is_unread or files.are_settings_unread or bool(cases.items or files.sessions.files)
+    if may_have or (named is not None and files.broken.is_lost(named)):
+        return None
+    if cases.document is not None:
+        return Problem("the list is empty", cases.document.place(cases.key))
+    where = settings.sessions or "the folder"
+    if settings.sessions is not None and files.folder.refusal(settings.sessions, folder=True):
+        return None
+    text = f"no {settings.cases}, and no session files in {where}"
+    return Problem(text, file=files.folder.shown(settings.cases))
 
 
 def _assembled(files: SuiteFiles) -> Suite:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import math
+import os
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -77,19 +78,34 @@ class SuiteFolder:
         path = self.root / relative
         if not relative or "\0" in relative:
             return "no usable path"
-        if Path(relative).is_absolute() or not self.holds(path):
+        if Path(relative).is_absolute():
+            return f'"{relative}" leads outside the suite'
+        if path.is_symlink() and not path.exists():
+            return f'"{relative}" is a link that leads nowhere'
+        if not self.holds(path):
             return f'"{relative}" leads outside the suite'
         if folder:
             return None if path.is_dir() else f'no folder "{relative}" in the suite{self._near(path, folder=True)}'
+        return self._refusal_of_file(relative, path)
+
+    def _refusal_of_file(self, relative: str, path: Path) -> str | None:
+        if path.is_file():
+            return None
         if path.is_dir():
             return f'"{relative}" is a folder, expected a file'
-        return None if path.is_file() else f'no file "{relative}" in the suite{self._near(path, folder=False)}'
+        if path.exists():
+            return f'"{relative}" is no regular file'
+        return f'no file "{relative}" in the suite{self._near(path, folder=False)}'
 
     def _near(self, path: Path, *, folder: bool) -> str:
         """What else of the same folder could have been meant."""
         beside = path.parent.iterdir() if path.parent.is_dir() and self.holds(path.parent) else ()
         near = nearest(path.name, sorted(one.name for one in beside if one.is_dir() == folder))
         return f'; did you mean "{(path.parent / near).relative_to(self.root).as_posix()}"?' if near else ""
+
+    def has(self, relative: str) -> bool:
+        """True when something has that name in the suite, also a link that leads nowhere."""
+        return os.path.lexists(self.root / relative)
 
     def holds(self, path: Path) -> bool:
         """True when the path is in the suite, also after all links are followed; a link to itself is nowhere."""

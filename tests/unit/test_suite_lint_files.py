@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from contracts.errors import ErrorCode, LabError
+from contracts.suite.loading import load_suite
 from tests.fakes.suite_changes import BrokenRule, Change, both, content, file, link, top
-from tests.fakes.suite_problems import assert_exact_problem
+from tests.fakes.suite_folder import SuiteFolder
+from tests.fakes.suite_problems import assert_exact_problem, problems
 
 CASE = '{"id": "a", "input": "b", "expect": {"size": "S"}}'
 ROUTE = '{"id": "a", "method": "GET", "path": "/orders/{order_id}", "responses": [{"json": 1e400}]}'
@@ -147,7 +151,12 @@ FILES: list[BrokenRule] = [
         "a named link to itself",
         both(top('routes = "routes.json"'), link("routes.json", "routes.json")),
         "suite.toml routes (line 1)",
-        "leads outside the suite",
+        '"routes.json" is a link that leads nowhere',
+    ),
+    *(
+        (f"{name} that is a link to {target}", link(name, target), name, f'"{name}" is a link that leads nowhere')
+        for name in ("suite.toml", "cases.json", "routes.json", "tools.json", "state.json")
+        for target in ("nothing-there", name)
     ),
     (
         "models that differ by case",
@@ -161,3 +170,28 @@ FILES: list[BrokenRule] = [
 @pytest.mark.parametrize(("change", "place", "words"), [pytest.param(*rest, id=name) for name, *rest in FILES])
 def test_a_broken_rule_is_the_only_problem_and_is_named(tmp_path: Path, change: Change, place: str, words: str) -> None:
     assert_exact_problem(tmp_path, change, place=place, words=words)
+
+
+@pytest.mark.parametrize("target", ["nothing-there", "models"])
+def test_a_folder_of_models_that_is_a_link_to_nowhere_is_a_problem(tmp_path: Path, target: str) -> None:
+    folder = SuiteFolder(tmp_path / "desk")
+    shutil.rmtree(folder.write() / "models")
+    (tmp_path / "desk" / "models").symlink_to(target)
+    with pytest.raises(LabError) as caught:
+        load_suite(tmp_path / "desk")
+    assert str(caught.value.found[0]) == 'desk/models: "models" is a link that leads nowhere'
+
+
+def test_a_suite_without_cases_is_told_so_beside_its_other_problems_and_what_is_next(tmp_path: Path) -> None:
+    folder = SuiteFolder(tmp_path / "desk")
+    folder.texts["cases.json"] = '{"cases": []}'
+    folder.texts["state.json"] = "[]"
+    assert problems(folder) == [
+        "desk/cases.json /cases (line 1): the list is empty",
+        "desk/state.json (line 1): expected an object, found a list",
+    ]
+    del folder.texts["state.json"]
+    with pytest.raises(LabError) as caught:
+        load_suite(folder.write())
+    assert caught.value.code is ErrorCode.NO_CASES
+    assert caught.value.next_step is not None

@@ -29,7 +29,7 @@ def test_a_pipe_is_no_file_of_a_suite_and_is_not_waited_for(folder: SuiteFolder)
     path = folder.write() / "state.json"
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(LabError, match=r'no file "state.json" in the suite'):
+    with pytest.raises(LabError, match=r'desk/state.json: "state.json" is no regular file'):
         load_suite(folder.root)
 
 
