@@ -15,6 +15,7 @@ from fixture_api.effect_refusals import refusal
 from fixture_api.pointers import INDEX, PointerError, expand_text, shown, split
 from fixture_api.state_size import StateTooLargeError, grown
 from fixture_api.templates import Context, MissingReferenceError, Template, compile_template, invented
+from fixture_api.untrue_tests import miss_of_test
 
 _CANNOT_APPLY = (
     jsonpatch.JsonPatchException,
@@ -89,6 +90,10 @@ def apply_effects(effects: Iterable[CompiledEffect], context: Context) -> Json:
             raise EffectError(f"effect {effect.op} {shown(operation['path'])}: {error}", miss=None) from error
         except _CANNOT_APPLY as error:
             miss = error.miss if isinstance(error, MissingReferenceError) else _invented(effect, operation, state)
+            if miss is None and isinstance(error, jsonpatch.JsonPatchTestFailed):
+                miss = miss_of_test(
+                    effect.value, planned=effect.path, path=operation["path"], context=context, state=state
+                )
             # A patch's own error text has the whole state in it, whatever its size and whoever may not see it.
             why = str(error) if isinstance(error, MissingReferenceError) else _why(operation, state)
             raise EffectError(f"effect {effect.op} {shown(operation['path'])}: {why}", miss=miss) from error

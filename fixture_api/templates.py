@@ -12,6 +12,10 @@ from fixture_api.pointers import PointerError, expand_tokens, resolve, shown, sp
 from fixture_api.request import ABSENT
 from fixture_api.state_size import Size
 
+IN_STATE = "a value in the state"
+TESTED = "the value that the route tests for"
+"""What a miss expects at a pointer that a path leads to."""
+
 
 @dataclass(slots=True)
 class Context:
@@ -76,7 +80,7 @@ def invented(state: Json, tokens: tuple[str, ...], *, planned: tuple[str, ...]) 
         except PointerError:
             if own == token or not isinstance(value, dict | list):
                 return None
-            return RequestMiss(part="path", name=text_of(tokens[: at + 1]), expected="a value in the state")
+            return RequestMiss(part="path", name=text_of(tokens[: at + 1]), expected=IN_STATE)
     return None
 
 
@@ -123,6 +127,23 @@ class _Array:
 
     def render(self, context: Context) -> Json:
         return [template.render(context) for template in self.items]
+
+
+def told_by_request(template: Template, context: Context) -> RequestMiss | None:
+    """The first part of the request that a rendered template's value depends on, as a miss; None: on none."""
+    if isinstance(template, _RequestReference):
+        part, rest = template.tokens[0], template.tokens[1:]
+        name = "".join("/" + escape(token) for token in rest) if part == "json" else ".".join(rest)
+        return RequestMiss(part=_PARTS[part], name=name, found=template.render(context))
+    if isinstance(template, _StateReference):
+        tokens = expand_tokens(template.tokens, context.params)
+        name = "".join("/" + escape(token) for token in tokens)
+        return RequestMiss(part="path", name=name, expected=TESTED) if tokens != template.tokens else None
+    inner: tuple[Template, ...] = template.items if isinstance(template, _Array) else ()
+    if isinstance(template, _Object):
+        inner = tuple(member for _, member in template.members)
+    misses = (told_by_request(one, context) for one in inner)
+    return next((miss for miss in misses if miss is not None), None)
 
 
 class TemplateError(ValueError):

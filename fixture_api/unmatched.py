@@ -17,6 +17,7 @@ from fixture_api.pointers import escape
 from fixture_api.problems import problem
 from fixture_api.request import ABSENT, WorldRequest, media_type_of
 from fixture_api.routing import CompiledMatch, CompiledRoute, first_value, json_holds
+from fixture_api.templates import IN_STATE
 
 _ALIKE = 0.6
 _MAX_SHOWN = 200
@@ -37,6 +38,8 @@ def explain(request: WorldRequest, routes: Iterable[CompiledRoute]) -> tuple[Unm
 def explain_missing(request: WorldRequest, route: CompiledRoute, miss: RequestMiss) -> tuple[UnmatchedRequest, Answer]:
     """The same for a request that a route takes, but whose answer refers to what the request does not have."""
     unread = _unread(request) if miss.part == "json" else None
+    if miss.found is not None:
+        miss = miss.model_copy(update={"found": _bounded(miss.found)})
     return _report(request, route, (unread or miss,))
 
 
@@ -168,8 +171,9 @@ def _sentence(miss: RequestMiss, request: WorldRequest) -> str:
         return f"the body was not read as JSON, because {why}; send the header content-type: application/json"
     if miss.part == "json" and request.body is ABSENT and request.has_body:
         return f"the body is no JSON that the lab can read, expected {_shown(miss.expected)}"
-    if miss.part == "path" and miss.name:
-        return f"the path leads to {miss.name} in the state, and nothing is there"
+    if miss.part == "path" and miss.name and miss.found is None:
+        why = "and nothing is there" if miss.expected == IN_STATE else f"which is not {_shown(miss.expected)}"
+        return f"the path leads to {miss.name} in the state, {why}"
     where = {"json": "the JSON body", "header": "the header", "query": "the query"}.get(miss.part, f"the {miss.part}")
     if miss.name:
         where += f" {miss.name}"

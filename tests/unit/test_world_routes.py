@@ -253,6 +253,55 @@ def test_a_reason_has_no_value_of_state_or_effect_and_is_short_whatever_their_si
     assert len(reason) < 1000
 
 
+@pytest.mark.parametrize(
+    ("test", "misses", "words"),
+    [
+        (
+            {"path": "/orders/a-1/amount", "value": {"$request": "/json/amount"}},
+            [{"part": "json", "name": "/amount", "expected": "what the state has at /orders/a-1/amount", "found": 6}],
+            "the JSON body /amount is 6, expected what the state has at /orders/a-1/amount",
+        ),
+        (
+            {"path": "/orders/a-1", "value": {"amount": {"$request": "/query/q"}}},
+            [{"part": "query", "name": "q", "expected": "what the state has at /orders/a-1", "found": "x"}],
+            "the query q is x, expected what the state has at /orders/a-1",
+        ),
+        (
+            {"path": "/orders/{id}/amount", "value": 7},
+            [{"part": "path", "name": "/orders/a-1/amount", "expected": "the value that the route tests for"}],
+            "the path leads to /orders/a-1/amount in the state, which is not the value that the route tests for",
+        ),
+        (
+            {"path": "/log", "value": [{"$state": "/orders/{id}"}]},
+            [{"part": "path", "name": "/orders/a-1", "expected": "the value that the route tests for"}],
+            "which is not the value that the route tests for",
+        ),
+        (
+            {"path": "/log", "value": {"$request": "/path/id"}},
+            [{"part": "path", "name": "id", "expected": "what the state has at /log", "found": "a-1"}],
+            "the path id is a-1, expected what the state has at /log",
+        ),
+    ],
+)
+def test_a_test_that_the_request_makes_untrue_is_the_requests_fault(
+    tmp_path: Path, test: dict[str, Any], misses: list[dict[str, Any]], words: str
+) -> None:
+    one = open_attempt(tmp_path, routes=[post("/go/{id}", {"op": "test", **test})], state=STATE)
+    status, body = one.read("POST", "/go/a-1?q=x", {"amount": 6})
+    assert (status, body["misses"]) == (404, misses)
+    assert words in body["detail"]
+    closed = one.close()
+    assert (closed.suite_error, closed.state) == (None, STATE)
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/orders/a-1/none"])
+def test_a_test_of_what_the_suite_never_had_stays_the_suites_error(tmp_path: Path, path: str) -> None:
+    test = {"op": "test", "path": path, "value": {"$request": "/json/amount"}}
+    one = open_attempt(tmp_path, routes=[post("/go/{id}", test)], state=STATE)
+    assert one.read("POST", "/go/a-1", {"amount": 6})[0] == 500
+    assert one.close().suite_error is not None
+
+
 def test_the_first_error_of_the_suite_is_kept(tmp_path: Path) -> None:
     one = open_attempt(tmp_path, routes=[get("/o/{id}", {"json": {"$state": "/orders/{id}/none"}})], state=STATE)
     one.read("GET", "/o/a-1")
