@@ -7,6 +7,7 @@ import re
 from urllib.parse import quote, urlencode
 
 from contracts.record import Json
+from contracts.suite.reading import LARGEST_EXACT_INTEGER
 from contracts.suite.tool import ToolHttp
 
 QUERY_METHODS = frozenset({"GET", "HEAD", "DELETE"})
@@ -67,4 +68,6 @@ def _items(value: Json) -> list[Json]:
 
 
 def _as_text(value: Json) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_EXACT_INTEGER:
+        value = int(value)  # JSON Schema's integer: 1.0 is 1, and is read back as one
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from enum import StrEnum
 
@@ -11,6 +12,7 @@ from fixture_api.attempt import Attempt
 from fixture_api.world import World
 
 _TOKEN_BYTES = 16
+_LIKE_A_TOKEN = re.compile(f"(?=([0-9a-f]{{{2 * _TOKEN_BYTES}}}))")
 
 
 class Selection(StrEnum):
@@ -70,6 +72,11 @@ class Attempts:
     def by_token(self, token: bytes) -> Attempt | None:
         """The attempt whose prefix has this token of 32 hex digits."""
         return self._by_token.get(token)
+
+    def is_secret(self, text: str) -> bool:
+        """True where the text has the token of an open attempt in it, in any letter case."""
+        found = (match[1].encode() for match in _LIKE_A_TOKEN.finditer(text.lower()))
+        return any(token in self._by_token for token in found)
 
     def by_header(self, case_id: str) -> Attempt | None:
         """The open attempt that the header selects, else a fresh world of that case; None: no such case."""

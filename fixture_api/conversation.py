@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from contracts.record import Json
 
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function")
+_MAY_BE_SILENT = ("assistant", "function")
 _MAX_SHOWN = 60
 
 
@@ -51,7 +52,7 @@ def read_conversation(body: Json) -> Conversation:
     if not isinstance(options, dict) or (options and not streamed):
         raise BadConversationError("expected an object, and only together with stream: true", param="stream_options")
     choices = body.get("n")
-    if choices is not None and choices != 1:
+    if choices is not None and (choices != 1 or isinstance(choices, bool)):
         is_right = isinstance(choices, int) and choices > 1
         raise BadConversationError("the scripted model makes one choice", param="n", needs_more_choices=is_right)
     return Conversation(
@@ -77,7 +78,22 @@ def _messages(body: Json) -> list[Mapping[str, Json]]:
             found = repr(message.get("role"))[:_MAX_SHOWN]
             known = ", ".join(_ROLES)
             raise BadConversationError(f"expected one of {known}; found {found}", param=f"messages[{index}].role")
+        _check_content(message, param=f"messages[{index}].content")
     return messages
+
+
+def _check_content(message: Mapping[str, Json], *, param: str) -> None:
+    """An assistant that called tools, or a function, may have said nothing; all others say a text or parts."""
+    content = message.get("content")
+    if isinstance(content, str) or (content is None and message["role"] in _MAY_BE_SILENT):
+        return
+    if not isinstance(content, list):
+        raise BadConversationError("expected a text or a list of parts", param=param)
+    for index, part in enumerate(content):
+        if not isinstance(part, dict):
+            raise BadConversationError("expected an object", param=f"{param}[{index}]")
+        if part.get("type", "text") == "text" and not isinstance(part.get("text"), str):
+            raise BadConversationError("expected a text", param=f"{param}[{index}].text")
 
 
 def _flag(options: Mapping[str, Json], name: str) -> bool:

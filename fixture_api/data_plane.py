@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -27,6 +28,8 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _PREFIX = b"/~"
 _PREFIX_END = 34
+_BEGINS_AS_PREFIX = re.compile(rb"/~[0-9A-Fa-f]{32}(/|$)")
+"""What lint lets no route begin with."""
 
 
 class DataPlane:
@@ -87,6 +90,8 @@ class DataPlane:
                 # a page of the lab needs no case: it tells of the lab, and nothing of any attempt
                 return self._pages.answer(scope["method"], raw_path) or self._select_by_header(named, raw_path)
             raw_path = _PREFIX + raw_path[4:]  # some clients escape the tilde
+        if named and not _BEGINS_AS_PREFIX.match(raw_path) and self._attempts.selection is not Selection.PREFIX:
+            return self._select_by_header(named, raw_path)  # a route's own path: /~me
         attempt, path = self._attempts.by_token(raw_path[2:_PREFIX_END]), raw_path[_PREFIX_END:]
         if attempt is None or path[:1] not in (b"/", b""):
             return problems.UNKNOWN_PREFIX
@@ -102,7 +107,9 @@ class DataPlane:
             return problems.NO_CASE_NAMED
         case_id = named[0].decode("utf-8", "replace")
         attempt = self._attempts.by_header(case_id)
-        return (attempt, path) if attempt else problems.unknown_case(case_id)
+        if attempt is None:
+            return problems.unknown_case(None if self._attempts.is_secret(case_id) else case_id)
+        return attempt, path
 
 
 async def _waited(attempt: Attempt, receive: Receive, decision: Decision) -> bool:

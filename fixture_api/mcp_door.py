@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING
 
 from contracts.suite.tool import Tool
@@ -16,6 +17,18 @@ if TYPE_CHECKING:
     from fixture_api.mcp_server import McpServer
 
 MCP_PATH = "/mcp"
+
+
+def _has_no_right_id(body: bytes) -> bool:
+    """True for a request whose id is no text and no whole number: the SDK would take it for a notification."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return False  # the SDK says what is wrong with it
+    if not isinstance(message, dict) or "method" not in message or "id" not in message:
+        return False
+    message_id = message["id"]
+    return not isinstance(message_id, str | int) or isinstance(message_id, bool)
 
 
 class McpDoor:
@@ -34,6 +47,8 @@ class McpDoor:
             return Decision(allowed({"POST"}))
         if method != "POST":
             return Decision(problems.MCP_BY_POST)
+        if _has_no_right_id(body):
+            return Decision(problems.MCP_ID)
         if self._loading is None:
             self._loading = asyncio.create_task(asyncio.to_thread(self._load))
         server = await asyncio.shield(self._loading)

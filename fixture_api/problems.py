@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 
 from contracts.record import Json
 from fixture_api.answers import Answer, Head, json_bytes, make_answer, make_head
 
 MEDIA_TYPE = "application/problem+json"
+
+_CASE_ID = re.compile("[a-z0-9][a-z0-9._-]{0,99}")
 
 _HEADS: dict[int, Head] = {}
 
@@ -73,6 +76,16 @@ def _not_allowed(title: str, detail: str, *, allow: str) -> Answer:
     )
 
 
+MCP_ID = make_answer(
+    make_head(HTTPStatus.BAD_REQUEST, {"content-type": "application/json"}),
+    json_bytes(
+        {
+            "jsonrpc": "2.0",
+            "id": None,
+            "error": {"code": -32600, "message": "Invalid request: expected an id that is a text or a whole number"},
+        }
+    ),
+)
 MCP_BY_POST = _not_allowed(
     "Only POST",
     "/mcp takes each message as a POST and answers it there: it has no stream to GET and no session.",
@@ -86,9 +99,11 @@ def page_is_read_only(path: str) -> Answer:
     return _not_allowed("Only for reading", detail, allow="GET, HEAD, OPTIONS")
 
 
-def unknown_case(case_id: str) -> Answer:
-    """The suite has no such case."""
-    return problem(HTTPStatus.NOT_FOUND, "No such case", f"The suite has no case {case_id!r}.")
+def unknown_case(case_id: str | None) -> Answer:
+    """The suite has no such case; what could be none, or must not be told (None), is not said again."""
+    is_told = case_id is not None and _CASE_ID.fullmatch(case_id)
+    detail = f"The suite has no case {case_id!r}." if is_told else "The suite has no case of the name in x-eval-case."
+    return problem(HTTPStatus.NOT_FOUND, "No such case", detail)
 
 
 def call_not_made(why: str) -> Answer:

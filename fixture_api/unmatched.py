@@ -91,7 +91,8 @@ def _nearest(request: WorldRequest, routes: Iterable[CompiledRoute]) -> list[Com
     nearest: list[CompiledRoute] = []
     for route in routes:
         distance = path_distance(request.target.segments, path_segments(route.path))
-        if distance >= max(len(request.target.segments), 1) or (best and distance > best[0]):
+        is_far = distance >= len(request.target.segments) and request.target.path != "/"
+        if is_far or (best and distance > best[0]):
             continue
         other_parts = len(list(_match_misses(request, route.match))) if route.match else 0
         score = (distance, route.method != request.target.method, other_parts)
@@ -182,5 +183,5 @@ def _sentence(miss: RequestMiss, request: WorldRequest) -> str:
 
 
 def _shown(value: Json) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= _MAX_SHOWN else text[:_MAX_SHOWN] + "…"

@@ -20,7 +20,6 @@ _HEADER_VALUE = re.compile(r"(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\
 _OF_THE_CONNECTION = frozenset(
     {"connection", "content-length", "date", "keep-alive", "server", "trailer", "transfer-encoding", "upgrade"}
 )
-_FIRST_FINAL_STATUS = 200
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _OF_THE_LAB = re.compile(r"/mcp|/health|/clock|/v1/chat/completions|/v1/models(/.*)?")
 _PREFIX = re.compile(r"/~[0-9A-Fa-f]{32}(/.*)?")
@@ -46,11 +45,20 @@ def lint_routes(routes: Iterable[tuple[int, Route]], place: Place) -> Iterator[P
     for index, route in routes:
         yield from _lint_route(route, place / index)
     by_index = dict(routes)
-    for one, other in equally_good(routes):
+    for one, other in equally_good((index, route) for index, route in routes if has_right_params(route.path)):
         name = by_index[one].id if by_index[one].id != NO_NAME else f"{place.path[-1]}/{one}"
         text = f'matches as well as "{name}": a request could be for either; give one a `priority`'
         reads = tuple(place / index / key for index in (one, other) for key in _PREFERS)
         yield Problem(text, place / other, reads=reads)
+
+
+def has_right_params(path: str) -> bool:
+    """False for a path with a segment like `{a b}`: what it takes nobody can tell, so no other is compared with it."""
+    return not any(_is_wrong_param(segment) for segment in path_segments(path))
+
+
+def _is_wrong_param(segment: str) -> bool:
+    return ("{" in segment or "}" in segment) and not _PARAM.fullmatch(segment)
 
 
 def lint_target(method: str, path: str, place: Place) -> Iterator[Problem]:
@@ -68,15 +76,22 @@ def lint_target(method: str, path: str, place: Place) -> Iterator[Problem]:
 
 def _lint_segments(segments: Sequence[str], place: Place) -> Iterator[Problem]:
     for segment in segments:
-        if ("{" in segment or "}" in segment) and not _PARAM.fullmatch(segment):
+        if _is_wrong_param(segment):
             yield Problem(f'"{segment}": a parameter is a whole segment, such as {{order_id}}', place)
         if segment in {".", ".."}:
             yield Problem(f'no client sends a segment "{segment}"', place)
         if _ESCAPE.search(segment):
-            yield Problem(f'"{segment}": paths are decoded before they are compared; write "{unquote(segment)}"', place)
+            yield Problem(f'"{segment}": paths are decoded before they are compared; {_decoded_hint(segment)}', place)
     params = [segment for segment in segments if is_param(segment)]
     for param in sorted({param for param in params if params.count(param) > 1}):
         yield Problem(f"the parameter {param} is there twice", place)
+
+
+def _decoded_hint(segment: str) -> str:
+    decoded = unquote(segment)
+    if "/" in decoded:
+        return "only a parameter, such as {name}, takes a segment with a slash in it"
+    return f'write "{decoded}"'
 
 
 def _lint_route(route: Route, place: Place) -> Iterator[Problem]:
@@ -94,8 +109,6 @@ def _lint_response(response: Response, place: Place, *, params: Params) -> Itera
     bodies = [key for name, key in _BODIES.items() if name in response.model_fields_set]
     if len(bodies) > 1:
         yield Problem(f"has {' and '.join(bodies)}; expected one of them at most", place, reads=())
-    if response.status < _FIRST_FINAL_STATUS:
-        yield Problem(f"{response.status} is no final answer; expected 200 to 599", place / "status")
     if response.status in WITHOUT_BODY and bodies:
         text = f"an answer with status {response.status} has no body"
         yield Problem(text, place / bodies[0], reads=(place / "status",))

@@ -10,7 +10,7 @@ from contracts.record import Json
 from contracts.suite.files import SuiteFiles
 from contracts.suite.lint_names import names_written, shared_names
 from contracts.suite.lint_patterns import schema_refusal
-from contracts.suite.lint_routes import lint_target
+from contracts.suite.lint_routes import has_right_params, lint_target
 from contracts.suite.problems import Place, Problem, unknown_name
 from contracts.suite.route_order import is_param, path_segments
 from contracts.suite.tool import Tool, ToolHttp
@@ -33,7 +33,8 @@ def lint_tools(files: SuiteFiles, *, judges: bool) -> Iterator[Problem]:
         if tool.http is None:
             continue
         yield from _lint_binding(tool, tool.http, place)
-        if files.broken.is_doubtful(place / "http" / "method", place / "http" / "path", place / "function" / "name"):
+        reads = (place / "http" / "method", place / "http" / "path", place / "function" / "name")
+        if files.broken.is_doubtful(*reads) or not has_right_params(tool.http.path):
             continue  # no other tool is compared with what only stands in
         alike = bound[tool.http.method, len(path_segments(tool.http.path))]
         yield from _lint_overlap(tool.name, tool.http, place / "http", others=alike)
@@ -67,7 +68,7 @@ def _lint_binding(tool: Tool, http: ToolHttp, place: Place) -> Iterator[Problem]
     yield from lint_target(http.method, http.path, place / "http")
     path, parameters = place / "http" / "path", place / "function" / "parameters"
     properties = tool.function.parameters.get("properties", {})
-    for segment in path_segments(http.path):
+    for segment in path_segments(http.path) if has_right_params(http.path) else ():
         if is_param(segment) and isinstance(properties, dict) and segment[1:-1] not in properties:
             text = unknown_name("parameter of the tool", segment[1:-1], properties)
             yield Problem(text, path, reads=(path, parameters))

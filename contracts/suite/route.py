@@ -28,7 +28,8 @@ class Match(Record):
 class Response(Record):
     """One answer; at most one of `json`, `text`, `bytesBase64`."""
 
-    status: Annotated[int, Field(ge=100, le=599)] = 200
+    status: Annotated[int, Field(ge=200, le=599)] = 200
+    """Final: 1xx are no answers."""
     json_body: Json = Field(default=None, alias="json")
     """May hold {"$state": "/pointer/{param}"} and {"$request": "/path/NAME"}, "/query/NAME" or "/json/…"."""
     text: str | None = None

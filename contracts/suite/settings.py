@@ -121,7 +121,7 @@ class SuiteSettings(Record):
     """An IANA name; TZ of the agent."""
     locale: str = "C.UTF-8"
     """LANG of the agent."""
-    seed: int = 0
+    seed: Annotated[int, Field(ge=0)] = 0
     """EVAL_SEED of the agent."""
     cases: str = "cases.json"
     routes: str = "routes.json"

@@ -30,7 +30,7 @@ class ToolFunction(Record):
 class Tool(Record):
     """One tool; without `http` it is unbound: nothing but the agent's events can tell of it."""
 
-    type: Literal["function"] = "function"
+    type: Literal["function"]
     function: ToolFunction
     http: ToolHttp | None = None
 

@@ -84,6 +84,33 @@ def test_what_only_looks_like_a_prefix_is_none(client: DataClient, tail: str) ->
     assert client.ask("GET", "/~abc" + tail).status == 404
 
 
+def test_a_path_that_only_begins_like_a_prefix_is_a_routes_own_by_header_too(
+    api: FixtureProcess, client: DataClient
+) -> None:
+    prefix = api.open("one", 130)
+    for path in ("/~me/x", "/%7Eme/x", "/~" + "a" * 33, "/~" + "g" * 32 + "/x"):
+        below = client.ask("GET", prefix + path)
+        by_header = client.ask("GET", path, x_eval_case="one")
+        assert below == by_header
+        assert b"No route answers" in below.body
+        assert b"No such attempt" in client.ask("GET", path).body
+    assert b"No such attempt" in client.ask("GET", "/~" + "a" * 32 + "/x", x_eval_case="one").body
+    api.close("one", 130)
+
+
+def test_a_case_that_is_not_there_is_said_again_only_where_it_could_be_one_and_is_no_secret(
+    api: FixtureProcess, client: DataClient
+) -> None:
+    token = api.open("one", 131)[2:]
+    for secret in (token, token.upper(), f"x{token}", f"{token}/orders"):
+        unknown = client.ask("GET", "/quick", x_eval_case=secret)
+        assert unknown.status == 404
+        assert token not in unknown.body.decode().lower()
+    assert "no-such" in client.ask("GET", "/quick", x_eval_case="no-such").json()["detail"]
+    assert "No Such" not in client.ask("GET", "/quick", x_eval_case="No Such").json()["detail"]
+    api.close("one", 131)
+
+
 def test_an_escaped_tilde_is_a_tilde(api: FixtureProcess, client: DataClient) -> None:
     prefix = api.open("one", 105)
     assert client.ask("GET", prefix.replace("~", "%7E") + "/quick").status == 200

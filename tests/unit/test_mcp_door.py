@@ -55,6 +55,15 @@ def test_a_server_names_itself_and_the_suites_revision_and_offers_tools_only(doo
     }
 
 
+@pytest.mark.parametrize("message_id", [1.5, 1.0, True, None, [1], {"a": 1}])
+def test_a_request_whose_id_is_none_that_the_protocol_knows_is_refused_and_calls_nothing(
+    door: Door, message_id: Any
+) -> None:
+    (answer,) = door.ask({**call_of("slow"), "id": message_id})
+    assert (answer["jsonrpc"], answer["id"], answer["error"]["code"]) == ("2.0", None, -32600)
+    assert door.one.close().served == ()
+
+
 def test_bound_tools_are_listed_in_the_suites_order_with_their_whole_schema(door: Door) -> None:
     (answer,) = door.ask(message("tools/list"))
     tools = answer["result"]["tools"]

@@ -168,3 +168,34 @@ def test_a_request_without_a_scripted_model_counts_for_the_limits_as_any_unmatch
 def test_an_expression_that_re2_refuses_is_refused_with_its_words() -> None:
     with pytest.raises(ValueError, match=r"RE2"):
         compile_pattern(r"(?=a)")
+
+
+@pytest.mark.parametrize(
+    ("change", "param"),
+    [
+        ({"messages": [{"role": "user"}]}, "messages[0].content"),
+        ({"messages": [{"role": "user", "content": None}]}, "messages[0].content"),
+        ({"messages": [USER, {"role": "system", "content": 5}]}, "messages[1].content"),
+        ({"messages": [{"role": "tool", "tool_call_id": "c", "content": {}}]}, "messages[0].content"),
+        ({"messages": [{"role": "user", "content": ["x"]}]}, "messages[0].content[0]"),
+        ({"messages": [{"role": "user", "content": [{}]}]}, "messages[0].content[0].text"),
+        ({"messages": [{"role": "user", "content": [{"type": "text"}]}]}, "messages[0].content[0].text"),
+        ({"n": True}, "n"),
+    ],
+)
+def test_a_malformed_message_is_a_bad_request_and_no_error_of_the_suite(
+    tmp_path: Path, change: dict[str, Any], param: str
+) -> None:
+    one = model(tmp_path, say("x"))
+    status, body = one.read("POST", PATH, {"messages": [USER], **change})
+    assert (status, body["error"]["param"], body["error"]["type"]) == (400, param, "invalid_request_error")
+    assert one.close().model_error is None
+
+
+def test_an_assistant_that_called_a_tool_may_have_said_nothing_and_parts_may_be_pictures(tmp_path: Path) -> None:
+    one = model(tmp_path, say("x"))
+    call = {"id": "c", "type": "function", "function": {"name": "lookup", "arguments": "{}"}}
+    parts = [{"type": "text", "text": ""}, {"type": "image_url", "image_url": {"url": "data:,"}}]
+    talk = [{"role": "user", "content": parts}, {"role": "assistant", "tool_calls": [call]}]
+    talk.append({"role": "tool", "tool_call_id": "c", "content": ""})
+    assert one.read("POST", PATH, {"messages": talk})[0] == 200

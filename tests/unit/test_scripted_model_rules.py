@@ -100,7 +100,7 @@ def test_the_text_is_searched_in_the_last_message_only(tmp_path: Path) -> None:
     assert text_of(one, USER, assistant(content="x"), {"role": "user", "content": "thanks"}) == "not"
     parts = [{"type": "text", "text": "ord"}, {"type": "image_url", "image_url": {"url": "x"}}, {"text": "er 7"}]
     assert text_of(one, {"role": "user", "content": parts}) == "found"
-    assert text_of(one, {"role": "user", "content": None}) == "not"
+    assert text_of(one, assistant(content=None)) == "not"
 
 
 def test_the_last_status_is_the_one_last_served_to_a_tool_call(tmp_path: Path) -> None:

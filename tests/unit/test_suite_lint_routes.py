@@ -60,6 +60,24 @@ ROUTES: list[BrokenRule] = [
         "routes.json /routes/1/path (line 18)",
         'the fixture API itself answers "/clock"',
     ),
+    (
+        "an escaped slash",
+        second_route(path="/a%2Fb"),
+        "routes.json /routes/1/path (line 18)",
+        "paths are decoded before they are compared; only a parameter, such as {name}, takes a segment with a slash",
+    ),
+    (
+        "an empty parameter, not compared with others",
+        second_route(path="/orders/{}"),
+        "routes.json /routes/1/path (line 18)",
+        "a parameter is a whole segment",
+    ),
+    (
+        "a parameter with a space, not compared with others",
+        second_route(path="/orders/{a b}"),
+        "routes.json /routes/1/path (line 18)",
+        "a parameter is a whole segment",
+    ),
     ("an escaped path", second_route(path="/a%20b"), "routes.json /routes/1/path (line 18)", 'write "a b"'),
     (
         "a path without slash",
@@ -152,7 +170,7 @@ ROUTES: list[BrokenRule] = [
         "an interim status",
         response(status=100),
         "routes.json /routes/0/responses/0/status (line 9)",
-        "is no final answer",
+        "expected at least 200, found the number 100",
     ),
     (
         "a body that cannot be",

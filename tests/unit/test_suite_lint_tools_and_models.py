@@ -94,6 +94,18 @@ TOOLS_AND_MODELS: list[BrokenRule] = [
         'bound to the same requests as "lookup_order"',
     ),
     (
+        "a parameter of a path that is none",
+        tool(http={"method": "GET", "path": "/orders/{order id}"}),
+        "tools.json /tools/0/http/path (line 18)",
+        "a parameter is a whole segment",
+    ),
+    (
+        "a tool without its type",
+        lambda folder: folder.tools.append({"function": {"name": "untyped"}}),
+        "tools.json /tools/1 (line 21)",
+        'the key "type" is missing',
+    ),
+    (
         "two tools for some of the same requests",
         lambda folder: folder.tools.append(
             {"type": "function", "function": {"name": "all"}, "http": {"method": "GET", "path": "/orders/all"}}

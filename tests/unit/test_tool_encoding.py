@@ -30,6 +30,10 @@ def encoded(method: str, path: str, arguments: dict[str, Any]) -> tuple[str, byt
         (7, "7"),
         (True, "true"),
         (None, "null"),
+        (1.0, "1"),
+        (-0.0, "0"),
+        (1.5, "1.5"),
+        (1e300, "1e%2B300"),
     ],
 )
 def test_a_path_parameter_is_percent_encoded_whole(value: Any, segment: str) -> None:

@@ -43,6 +43,15 @@ def test_a_misspelt_path_names_the_route_that_was_meant(tmp_path: Path) -> None:
     )
 
 
+def test_the_root_is_near_to_something_too(tmp_path: Path) -> None:
+    assert ask(tmp_path, "GET", "/")[1].nearest_route == "policy"
+
+
+def test_an_empty_text_is_shown_as_one(tmp_path: Path) -> None:
+    one = open_attempt(tmp_path, routes=[route("blank", "GET", "/q", match={"query": {"q": ""}})])
+    assert one.read("GET", "/q?q=x")[1]["detail"].endswith('the query q is x, expected ""')
+
+
 def test_another_method_is_named(tmp_path: Path) -> None:
     body, unmatched = ask(tmp_path, "DELETE", "/orders/7")
     assert unmatched.nearest_route == "order"
