@@ -28,6 +28,7 @@ SETTINGS: list[BrokenRule] = [
     ("a locale with a space", top('locale = "C UTF-8"'), "suite.toml locale (line 1)", "is no locale"),
     ("an unknown key", top("sed = 3"), "suite.toml sed (line 1)", 'unknown key "sed"; did you mean "seed"?'),
     ("text for a seed", top('seed = "3"'), "suite.toml seed (line 1)", "expected a whole number"),
+    ("a negative seed", top("seed = -1"), "suite.toml seed (line 1)", "expected at least 0, found the number -1"),
     ("a seed beyond canonical JSON", top("seed = 9007199254740993"), "suite.toml seed (line 1)", "cannot be used"),
     (
         "an infinite limit",
