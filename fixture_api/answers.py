@@ -124,8 +124,8 @@ def compile_response(response: Response) -> CompiledResponse:
         content_type = "application/json"
     if content_type is not None:
         headers = {"content-type": content_type} | headers
-    if response.status < 200 or (response.status in _NO_BODY and (body or has_json)):  # noqa: PLR2004 - 1xx
-        raise ResponseError(f"status {response.status} cannot have this body, or is no final answer")
+    if response.status in _NO_BODY and (body or has_json):
+        raise ResponseError(f"status {response.status} cannot have this body")
     head = make_head(response.status, headers)
     if template is not None and not is_constant(template):
         return CompiledResponse(head=head, delay_ms=response.delay_ms, fixed=None, template=template)

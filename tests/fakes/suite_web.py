@@ -45,7 +45,10 @@ ROUTES: list[dict[str, Any]] = [
         "responses": [{"headers": {"x-a": "b"}}, {"bytesBase64": "YQ=="}],
     },
 ]
-TOOLS: list[dict[str, Any]] = [TOOL, {"function": {"name": "refund"}, "http": {"method": "POST", "path": "/orders"}}]
+TOOLS: list[dict[str, Any]] = [
+    TOOL,
+    {"type": "function", "function": {"name": "refund"}, "http": {"method": "POST", "path": "/orders"}},
+]
 RULES: list[dict[str, Any]] = [
     {"when": {"case": "greets", "turn": 1}, "reply": {"toolCalls": [{"name": "lookup_order", "arguments": {}}]}},
     {"when": {"prompt": "polite", "lastTool": "lookup_order"}, "reply": {"text": "hello", "usage": {"inputTokens": 1}}},

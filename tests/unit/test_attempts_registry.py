@@ -112,7 +112,6 @@ def test_what_http_cannot_carry_is_refused_all_at_once(tmp_path: Path) -> None:
         {"headers": {"Content-Length": "5"}},
         {"headers": {"x-a": "b\r\nx-c: d"}},
         {"status": 204, "text": "x"},
-        {"status": 101},
         {"bytesBase64": "?"},
         {"json": {"$request": "/body/x"}},
     ]

@@ -283,7 +283,7 @@ CASES: list[BrokenRule] = [
         "an own route that is wrong",
         case(routes=[{**ROUTE, "id": "own", "responses": [{"status": 100}]}]),
         "cases.json /cases/0/routes/0/responses/0/status (line 21)",
-        "100 is no final answer",
+        "expected at least 200, found the number 100",
     ),
     (
         "own routes that are equally good",

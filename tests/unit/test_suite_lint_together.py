@@ -75,7 +75,7 @@ RULES: dict[str, dict[str, Change]] = {
         "an id twice": put("routes", 1, "id", value="read-order"),
     },
     "tool": {
-        "a bad name": lambda folder: folder.tools.append({"function": {"name": "a b"}}),
+        "a bad name": lambda folder: folder.tools.append({"type": "function", "function": {"name": "a b"}}),
         "a parameter that is not there": put("tools", 0, "function", "parameters", "required", value=["order"]),
         "a path with an unknown parameter": put("tools", 0, "http", "path", value="/orders/{id}"),
         "two tools for the same requests": lambda folder: folder.tools.append(
