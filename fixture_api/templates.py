@@ -133,11 +133,11 @@ def told_by_request(template: Template, context: Context) -> RequestMiss | None:
     """The first part of the request that a rendered template's value depends on, as a miss; None: on none."""
     if isinstance(template, _RequestReference):
         part, rest = template.tokens[0], template.tokens[1:]
-        name = "".join("/" + escape(token) for token in rest) if part == "json" else ".".join(rest)
+        name = text_of(rest) if part == "json" else ".".join(rest)
         return RequestMiss(part=_PARTS[part], name=name, found=template.render(context))
     if isinstance(template, _StateReference):
         tokens = expand_tokens(template.tokens, context.params)
-        name = "".join("/" + escape(token) for token in tokens)
+        name = text_of(tokens)
         return RequestMiss(part="path", name=name, expected=TESTED) if tokens != template.tokens else None
     inner: tuple[Template, ...] = template.items if isinstance(template, _Array) else ()
     if isinstance(template, _Object):

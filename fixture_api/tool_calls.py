@@ -44,7 +44,7 @@ class BoundCall(NamedTuple):
 
 
 class ToolTable:
-    """The bound tools by method and path, and by name; lint sees to it that one request is a call of one tool only."""
+    """The bound tools by method and path, and by name; of two paths that fit a request, the more literal one counts."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         bound = [

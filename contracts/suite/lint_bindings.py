@@ -13,6 +13,8 @@ from contracts.suite.route import Route
 from contracts.suite.route_order import is_param, path_segments
 from contracts.suite.tool import ToolHttp
 
+_READ = ("toolCalls", "neverTools", "deniedTools", "unmatchedRequests")
+
 
 class _Wanted(NamedTuple):
     """The names of the tools that cases expect to be called, and of those that they forbid."""
@@ -24,8 +26,8 @@ class _Wanted(NamedTuple):
 def lint_bindings(files: SuiteFiles) -> Iterator[Problem]:
     """A problem for each tool whose method and path no route of the suite or of a case can ever have.
 
-    Only where a case expects its call, or where some route is nearly what it asks and no case forbids it: a tool that
-    nothing answers may be there to tempt, or for talks in which nobody calls it.
+    Only where a case that fails by such a request expects its call, or where some route is nearly what it asks and no
+    case forbids it: a tool that nothing answers may be there to tempt, or for talks in which nobody calls it.
     """
     routes, wanted = _answering(files), _wanted(files)
     if routes is None or wanted is None:
@@ -65,10 +67,11 @@ def _wanted(files: SuiteFiles) -> _Wanted | None:
     wanted = _Wanted(set(), set())
     for index, case in files.cases.items:
         here = files.cases.place(index) / "expect"
-        if files.broken.is_doubtful(*(here / key for key in ("toolCalls", "neverTools", "deniedTools"))):
+        if files.broken.is_doubtful(*(here / key for key in _READ)):
             return None
         wanted.forbidden.update((*case.expect.never_tools, *case.expect.denied_tools))
-        wanted.expected.update(call.name for call in case.expect.tool_calls or ())
+        if case.expect.unmatched_requests == "fail":  # then a case that expects the call can never pass
+            wanted.expected.update(call.name for call in case.expect.tool_calls or ())
     return wanted
 
 

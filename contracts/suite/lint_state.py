@@ -1,14 +1,15 @@
-"""The rule that what routes take out of the state begins with something that the state of some case can have."""
+"""The rule that what routes take out of the state is no misspelling of what the state of some case can have."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from contracts.record import Json
 from contracts.suite.all_routes import all_routes
 from contracts.suite.files import SuiteFiles
-from contracts.suite.problems import Place, Problem, unknown_name
+from contracts.suite.problems import Place, Problem, nearest, unknown_name
 from contracts.suite.route import Effect, Route
 
 _MAKES = frozenset({"add", "copy", "move"})
@@ -18,9 +19,10 @@ _PlacedRoute = tuple[Route, Place]
 
 
 def lint_state(files: SuiteFiles) -> Iterator[Problem]:
-    """A problem for each `$state` and effect whose first step no state of any attempt can have.
+    """A problem for each `$state` and effect whose first step is a misspelling of what some attempt's state can have.
 
-    Only the first step is judged, and only where it is literal: what is below depends on requests.
+    Only the first step is judged, and only where it is literal: what is below depends on requests. One that looks like
+    nothing that is there may be meant to fail; the attempt then says so.
     """
     routes = all_routes(files)
     known = None if routes is None else _known(files, routes)
@@ -29,7 +31,7 @@ def lint_state(files: SuiteFiles) -> Iterator[Problem]:
     for route, place in routes:
         for pointer, here, reads in _taken(route, place):
             first = _first(pointer)
-            if first is not None and first not in known:
+            if first is not None and first not in known and nearest(first, known):
                 yield Problem(unknown_name("member of the state", first, known), here, reads=reads)
 
 
@@ -58,8 +60,12 @@ def _written(files: SuiteFiles) -> set[str] | None:
         return set(files.state.value) if isinstance(files.state.value, dict) else None
     place = files.setting("state")
     is_named = "state" in files.settings.model_fields_set or (place is not None and files.broken.is_lost(place))
-    is_there = is_named or files.are_settings_unread or (files.folder.root / files.settings.state).exists()
+    is_there = is_named or files.are_settings_unread or _is_there(files.folder.root / files.settings.state)
     return None if is_there else set()
+
+
+def _is_there(path: Path) -> bool:
+    return path.exists() or path.is_symlink()
 
 
 def _made(files: SuiteFiles, route: Route, place: Place) -> set[str] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 
 from contracts.record import Json
@@ -26,7 +25,7 @@ def lint_tools(files: SuiteFiles, *, judges: bool) -> Iterator[Problem]:
         return
     names = names_written(tools.written(), "function", "name")
     yield from shared_names("tool", ((name, tools.place(index) / "function" / "name") for index, name in names))
-    bound: dict[tuple[str, int], list[tuple[ToolHttp, str]]] = defaultdict(list)
+    bound: dict[object, str] = {}
     for index, tool in tools.items:
         place = tools.place(index)
         yield from _lint_function(tool, place / "function", judges=judges)
@@ -36,9 +35,10 @@ def lint_tools(files: SuiteFiles, *, judges: bool) -> Iterator[Problem]:
         reads = (place / "http" / "method", place / "http" / "path", place / "function" / "name")
         if files.broken.is_doubtful(*reads) or not has_right_params(tool.http.path):
             continue  # no other tool is compared with what only stands in
-        alike = bound[tool.http.method, len(path_segments(tool.http.path))]
-        yield from _lint_overlap(tool.name, tool.http, place / "http", others=alike)
-        alike.append((tool.http, tool.name))
+        other = bound.setdefault(_shape(tool.http), tool.name)
+        if other != tool.name:
+            text = f'bound to the same requests as "{other}": the journal could not tell which of them was called'
+            yield Problem(text, place / "http", reads=())
 
 
 def _lint_function(tool: Tool, place: Place, *, judges: bool) -> Iterator[Problem]:
@@ -74,34 +74,5 @@ def _lint_binding(tool: Tool, http: ToolHttp, place: Place) -> Iterator[Problem]
             yield Problem(text, path, reads=(path, parameters))
 
 
-def _lint_overlap(name: str, http: ToolHttp, place: Place, *, others: list[tuple[ToolHttp, str]]) -> Iterator[Problem]:
-    """A request that two bindings take would be a call of which tool? Of a parameter that a literal fits, too."""
-    other = next((one for one in others if one[1] != name and _meets(one[0].path, http.path)), None)
-    if other is None:
-        return
-    which = "the same requests" if _shape(other[0]) == _shape(http) else "some of the requests"
-    example = "" if which == "the same requests" else f", such as {_both(other[0].path, http.path)}"
-    text = f'bound to {which} as "{other[1]}"{example}: the journal could not tell which of them was called'
-    yield Problem(text, place, reads=())
-
-
 def _shape(http: ToolHttp) -> object:
-    return tuple(None if is_param(segment) else segment for segment in path_segments(http.path))
-
-
-def _meets(one: str, other: str) -> bool:
-    """True when some path fits both templates, which have as many segments; an empty segment fits no parameter."""
-    pairs = zip(path_segments(one), path_segments(other), strict=True)
-    return all(
-        left == right
-        or (is_param(left) and is_param(right))
-        or (is_param(left) and right)
-        or (is_param(right) and left)
-        for left, right in pairs
-    )
-
-
-def _both(one: str, other: str) -> str:
-    """A template of the paths that fit both."""
-    pairs = zip(path_segments(one), path_segments(other), strict=True)
-    return "/" + "/".join(right if is_param(left) else left for left, right in pairs)
+    return http.method, tuple(None if is_param(segment) else segment for segment in path_segments(http.path))

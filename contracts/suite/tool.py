@@ -30,7 +30,7 @@ class ToolFunction(Record):
 class Tool(Record):
     """One tool; without `http` it is unbound: nothing but the agent's events can tell of it."""
 
-    type: Literal["function"]
+    type: Literal["function"] = "function"
     function: ToolFunction
     http: ToolHttp | None = None
 

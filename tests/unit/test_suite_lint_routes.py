@@ -340,9 +340,9 @@ ROUTES: list[BrokenRule] = [
     ),
     (
         "a state that a case's own route takes and no case has",
-        case(routes=[{**ROUTE, "id": "own", "responses": [{"json": {"$state": "/refunds"}}]}]),
+        case(routes=[{**ROUTE, "id": "own", "responses": [{"json": {"$state": "/ordrs"}}]}]),
         "cases.json /cases/0/routes/0/responses/0/json/$state (line 22)",
-        'unknown member of the state "refunds"; known: a, orders',
+        'unknown member of the state "ordrs"; did you mean "orders"?',
     ),
 ]
 

@@ -244,7 +244,7 @@ def test_a_suite_with_twelve_problems_of_shapes_and_rules_in_the_same_files_repo
 
 
 NEW_NAMES: dict[str, Change] = {
-    "a state that no case has": put("routes", 1, "responses", 0, "json", value={"$state": "/refunds"}),
+    "a state that no case has": put("routes", 1, "responses", 0, "json", value={"$state": "/ordrs"}),
     "a tool that no route answers": put("tools", 1, "http", value={"method": "POST", "path": "/order"}),
 }
 COULD_HAVE_IT: dict[str, dict[str, Change]] = {
@@ -252,12 +252,12 @@ COULD_HAVE_IT: dict[str, dict[str, Change]] = {
         "a state that is no object": file("state.json", "[]"),
         "a state with half a key": file("state.json", '{"a": {"\\ud800": 1}}'),
         "a state of a case that is no object": put("cases", 1, "state", value=5),
-        "a misspelt state of a case": put("cases", 1, "sttate", value={"refunds": []}),
+        "a misspelt state of a case": put("cases", 1, "sttate", value={"ordrs": []}),
         "routes of a case that are none": put("cases", 0, "routes", value=5),
         "a route that is none": lambda folder: folder.routes.append(5),
         "effects that are none": put("routes", 0, "effects", value={}),
         "misspelt effects": put("routes", 1, "efects", value=[]),
-        "an effect without operation": put("routes", 1, "effects", value=[{"path": "/refunds", "value": 1}]),
+        "an effect without operation": put("routes", 1, "effects", value=[{"path": "/ordrs", "value": 1}]),
         "an effect without path": put("routes", 1, "effects", value=[{"op": "add", "value": 1}]),
     },
     "a tool that no route answers": {

@@ -100,20 +100,6 @@ TOOLS_AND_MODELS: list[BrokenRule] = [
         "a parameter is a whole segment",
     ),
     (
-        "a tool without its type",
-        lambda folder: folder.tools.append({"function": {"name": "untyped"}}),
-        "tools.json /tools/1 (line 21)",
-        'the key "type" is missing',
-    ),
-    (
-        "two tools for some of the same requests",
-        lambda folder: folder.tools.append(
-            {"type": "function", "function": {"name": "all"}, "http": {"method": "GET", "path": "/orders/all"}}
-        ),
-        "tools.json /tools/1/http (line 26)",
-        'bound to some of the requests as "lookup_order", such as /orders/all: the journal could not tell',
-    ),
-    (
         "tools that differ by case",
         lambda folder: folder.tools.append({"type": "function", "function": {"name": "Lookup_Order"}}),
         "tools.json /tools/1/function/name (line 24)",
