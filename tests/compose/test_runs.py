@@ -134,7 +134,7 @@ def test_prompt_v7_fails_exactly_the_approval_and_says_so_everywhere(labctl: Lab
     run = labctl.run("--prompt", "refund-v7", "--backend", "compose")
     assert run.exit_code == 1, told(run)
     row = next(line for line in run.stdout.splitlines() if line.startswith(f"{case} "))
-    assert re.fullmatch(rf"{case} +fail +{check.split()[0]}.* \d+ +[0-9.]+ s", row)
+    assert re.fullmatch(rf"{case} +fail +{check.partition(' ')[0]}.* \d+ +[0-9.]+ s", row)
     assert f"\n  tool-order {check}: fail\n" in run.stdout
     failed = [each for each in run.read("results.json")["cases"] if each["outcome"] != "pass"]
     assert [each["caseId"] for each in failed] == [case]
