@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from contracts.attempt import Usage
 from contracts.suite.tool import Tool
 from providers.conversation import Reply, ToolCall
 from runner import clock
+from runner.agents.amounts import added
 from runner.agents.chat_model import ChatModel, ModelTroubleError
 from runner.agents.interface import AgentRun, Assignment, Ending, EndKind, ToolEvent
 from runner.agents.limits import passed_limit
@@ -34,9 +34,6 @@ class ChatAgent:
         """Give the model each user message in turn, and its tool calls to the tools, one at a time."""
         prefix = assignment.fixture_url.removeprefix(self._origin)
         return _Conversation(assignment=assignment, server=self._server, model=self._model, prefix=prefix).run()
-
-
-N = TypeVar("N", int, float)
 
 
 class _OverError(Exception):
@@ -112,9 +109,9 @@ class _Conversation:
     def _take(self, reply: Reply) -> None:
         if reply.text:
             self.texts.append(reply.text)
-        self.input_tokens = _added(self.input_tokens, reply.input_tokens)
-        self.output_tokens = _added(self.output_tokens, reply.output_tokens)
-        self.cost_usd = _added(self.cost_usd, reply.cost_usd)
+        self.input_tokens = added(self.input_tokens, reply.input_tokens)
+        self.output_tokens = added(self.output_tokens, reply.output_tokens)
+        self.cost_usd = added(self.cost_usd, reply.cost_usd)
         limit = self.assignment.limits.cost_usd
         if limit is not None and self.cost_usd is not None and self.cost_usd > limit:
             raise _OverError(passed_limit("cost", limits=self.assignment.limits))
@@ -144,9 +141,3 @@ class _Conversation:
         if now_s >= suite_until_s:
             raise _OverError(Ending(kind=EndKind.INFRASTRUCTURE, reason=CUT_OFF))
         return min(self.until, suite_until_s) - now_s
-
-
-def _added(total: N | None, more: N | None) -> N | None:
-    if more is None:
-        return total
-    return more if total is None else total + more

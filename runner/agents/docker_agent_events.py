@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from contracts.attempt import Usage
 from contracts.json_text import parse_json
 from contracts.record import Json
+from runner.agents.amounts import MOST, amount, whole
 from runner.agents.docker_agent_calls import CallsOfStream, MalformedError
 from runner.agents.interface import Ending, EndKind, ToolEvent
 from runner.agents.output_lines import LineBuffer
@@ -17,7 +18,6 @@ from runner.texts import BoundedText
 
 _ERROR = "Error: "
 _MOST_OF_AN_ERROR = 4096
-_MOST = 1 << 53
 """Of tokens or dollars: more is no amount, and no sum of such could be written down."""
 _SAYS_NOTHING_NEW = frozenset(
     {
@@ -159,15 +159,15 @@ class DockerAgentEvents:
         if not isinstance(usage, dict):
             return
         session = self._sessions.setdefault(session_id if isinstance(session_id, str) else "", SessionCounters())
-        cost = _amount(usage.get("cost"))
+        cost = amount(usage.get("cost"))
         session.cost_usd = session.cost_usd if cost is None else float(cost)
-        session.input_tokens = _whole(usage.get("input_tokens"))
-        session.output_tokens = _whole(usage.get("output_tokens"))
+        session.input_tokens = whole(usage.get("input_tokens"))
+        session.output_tokens = whole(usage.get("output_tokens"))
         last = usage.get("last_message")
         if isinstance(last, dict):
             session.messages += 1
-            session.spent_input += _whole(last.get("input_tokens")) or 0
-            session.spent_output += _whole(last.get("output_tokens")) or 0
+            session.spent_input += whole(last.get("input_tokens")) or 0
+            session.spent_output += whole(last.get("output_tokens")) or 0
 
     def take_error(self, event: dict[str, Json]) -> None:
         """An error, which later versions write before they exit."""
@@ -204,16 +204,6 @@ def _event(line: str) -> dict[str, Json] | None:
     return value if isinstance(value, dict) and isinstance(value.get("type"), str) else None
 
 
-def _amount(value: Json) -> int | float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_number and 0 <= value <= _MOST else None
-
-
-def _whole(value: Json) -> int | None:
-    amount = _amount(value)
-    return amount if isinstance(amount, int) else None
-
-
 def _sum(amounts: Iterable[int | None]) -> int | None:
     known = [amount for amount in amounts if amount is not None]
-    return sum(known) if known else None
+    return min(sum(known), MOST) if known else None

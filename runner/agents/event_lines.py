@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from contracts.attempt import Usage
 from contracts.json_text import parse_json
 from contracts.record import Json
+from runner.agents.amounts import added, amount, whole
 from runner.agents.interface import Ending, EndKind, ToolEvent
 from runner.agents.output_lines import LineBuffer
 from runner.texts import BoundedText
@@ -113,11 +113,16 @@ def _take_call(lines: EventLines, event: dict[str, Json]) -> None:
 
 
 def _take_usage(lines: EventLines, event: dict[str, Json]) -> None:
-    input_tokens, output_tokens = (_number(event, key, whole=True) for key in ("inputTokens", "outputTokens"))
-    lines.input_tokens = (lines.input_tokens or 0) + int(input_tokens)
-    lines.output_tokens = (lines.output_tokens or 0) + int(output_tokens)
+    for key in ("inputTokens", "outputTokens"):
+        if whole(event.get(key)) is None:
+            raise _MalformedError(f"no amount in `{key}`")
+    lines.input_tokens = added(lines.input_tokens, whole(event["inputTokens"]))
+    lines.output_tokens = added(lines.output_tokens, whole(event["outputTokens"]))
     if event.get("costUsd") is not None:
-        lines.cost_usd = (lines.cost_usd or 0.0) + _number(event, "costUsd", whole=False)
+        cost = amount(event["costUsd"])
+        if cost is None:
+            raise _MalformedError("no amount in `costUsd`")
+        lines.cost_usd = added(lines.cost_usd, float(cost))
 
 
 def _take_error(lines: EventLines, event: dict[str, Json]) -> None:
@@ -136,11 +141,3 @@ def _text(event: dict[str, Json], key: str) -> str:
     if not isinstance(value, str):
         raise _MalformedError(f"no text in `{key}`")
     return value
-
-
-def _number(event: dict[str, Json], key: str, *, whole: bool) -> float:
-    value: Json = event.get(key)
-    is_number = isinstance(value, int) or (isinstance(value, float) and not whole and math.isfinite(value))
-    if isinstance(value, bool) or not is_number or value < 0:
-        raise _MalformedError(f"no amount in `{key}`")
-    return float(value) if not whole else value

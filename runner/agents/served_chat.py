@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contracts.json_text import parse_json
 from contracts.record import Json
+from runner.agents.amounts import added, whole
 from runner.agents.claims import agent_error, hiding
 from runner.agents.interface import Assignment
 from runner.agents.served_attempt import OverError, ServedAttempt
@@ -61,8 +62,5 @@ def _count(attempt: ServedAttempt, usage: Json) -> None:
     if not isinstance(usage, dict):
         return
     lines = attempt.claims.reader
-    consumed, produced = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if type(consumed) is int and consumed >= 0:
-        lines.input_tokens = (lines.input_tokens or 0) + consumed
-    if type(produced) is int and produced >= 0:
-        lines.output_tokens = (lines.output_tokens or 0) + produced
+    lines.input_tokens = added(lines.input_tokens, whole(usage.get("prompt_tokens")))
+    lines.output_tokens = added(lines.output_tokens, whole(usage.get("completion_tokens")))

@@ -43,7 +43,7 @@ def test_an_interrupted_run_takes_everything_down_and_says_how_far_it_got(
     assert run.exit_code == exit_code, told(run)
     assert run.left == {}
     assert run.stdout == ""
-    assert run.stderr.startswith(f"labctl: {word}: ")
+    assert f"\nlabctl: {word}: " in "\n" + run.stderr
     assert f"kept: {run.folder}" in run.stderr
     assert not run.is_sealed
     assert run.read("abort.json")["reason"] == word
