@@ -77,7 +77,7 @@ def resolve_agent_env(
     for argument in named:
         key, given, value = argument.partition("=")
         if not _NAME.fullmatch(key) or "\0" in argument:
-            unusable.append(argument)
+            unusable.append(key)
         elif given:
             values[key] = value
         elif key in host:
@@ -88,7 +88,7 @@ def resolve_agent_env(
         raise LabError(
             ErrorCode.BAD_USAGE,
             "-e needs KEY or KEY=VALUE, and KEY is letters, digits and underscores",
-            found=[Found(repr(argument), place="-e") for argument in unusable],
+            found=[Found(repr(key), place="-e") for key in unusable],  # what follows the = may be a secret
         )
     if unset:
         raise LabError(

@@ -35,6 +35,14 @@ def test_a_name_that_is_empty_is_refused() -> None:
     assert caught.value.code is ErrorCode.BAD_USAGE
 
 
+@pytest.mark.parametrize("argument", ["MY-KEY=s3cr3t", "=s3cr3t", "KEY=s3cr3t\0"])
+def test_a_refused_argument_is_shown_by_its_name_and_never_with_its_value(argument: str) -> None:
+    with pytest.raises(LabError) as caught:
+        resolve_agent_env([argument], host={}, secret=(), not_secret=())
+    assert "s3cr3t" not in str(caught.value)
+    assert repr(argument.partition("=")[0]) in str(caught.value)
+
+
 def test_provider_keys_of_the_host_are_forwarded_and_other_tokens_are_not() -> None:
     host = {"OPENAI_API_KEY": "sk-1", "GITHUB_TOKEN": "gh", "AWS_SECRET_ACCESS_KEY": "aws"}
     assert resolve_agent_env([], host=host, secret=(), not_secret=()).values == {"OPENAI_API_KEY": "sk-1"}
