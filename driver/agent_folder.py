@@ -11,15 +11,14 @@ from pathlib import Path
 
 from contracts import evidence
 from contracts.canonical import digest_of_file
-from contracts.suite.links import leads_inside
 from contracts.suite.suite import Suite
 from contracts.suite.withheld import is_withheld
 
 LEFT_OUT = frozenset({".git", ".hg", ".svn", "__pycache__", "evals", "results", "evidence"})
 """Folders that are no part of an agent, at any depth: version control, and what knows the expectations."""
-SECRETS = (".env", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".dockercfg")
+SECRETS = (".netrc", ".npmrc", ".pypirc", ".git-credentials", ".dockercfg")
 SECRET_FOLDERS = frozenset({".aws", ".azure", ".config", ".docker", ".gcloud", ".gnupg", ".kube", ".ssh"})
-"""Hidden names under which programs keep credentials; a file counts with whatever follows a dot, as in .env.local."""
+"""Hidden names under which programs keep credentials, beside .env*; a file counts with whatever follows a dot."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class AgentFolder:
     root: Path
     files: Mapping[str, Path]
     left_out: tuple[str, ...]
-    """Links out of the folder, to folders or nowhere, and hidden files of secrets, by relative name."""
+    """Links to what is no file of the agent, and hidden files of secrets, by relative name."""
 
     def digests(self) -> dict[str, str]:
         """The content digest of each file; raises OSError as reading does."""
@@ -46,17 +45,27 @@ class AgentFolder:
 
 
 def agent_folder(root: Path, *, suite: Suite) -> AgentFolder:
-    """Walk the folder; the suite's own files are no part of the agent."""
+    """Walk the folder; the suite's own files are no part of the agent, and a link is what it leads to."""
     root = root.resolve()
+    candidates = [path for path in _files_below(root, suite=suite) if not _is_the_suites(path, suite)]
+    own = {path for path in candidates if path.is_file() and not path.is_symlink() and not _is_secret(path.name)}
     files: dict[str, Path] = {}
     left_out = []
-    for path in _files_below(root, suite=suite):
+    for path in candidates:
         name = path.relative_to(root).as_posix()
-        if _is_secret(path.name) or not leads_inside(path, root):
-            left_out.append(name)
-        elif not _is_the_suites(path, suite):
+        if not _is_secret(path.name) and _end_of(path) in own:
             files[name] = path
+        else:
+            left_out.append(name)
     return AgentFolder(root=root, files=files, left_out=tuple(left_out))
+
+
+def _end_of(path: Path) -> Path | None:
+    """Where a path leads after all links; None for a loop or nowhere."""
+    try:
+        return path.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return None
 
 
 def _files_below(root: Path, *, suite: Suite) -> Iterator[Path]:
@@ -65,14 +74,14 @@ def _files_below(root: Path, *, suite: Suite) -> Iterator[Path]:
         if evidence.PLAN in names and {evidence.TRACES_FOLDER, evidence.SUITE_FOLDER} & set(folders):
             folders.clear()  # a run directory, also one that was given up early
             continue
-        folders[:] = sorted(set(folders) - LEFT_OUT - SECRET_FOLDERS)
+        folders[:] = sorted(name for name in set(folders) - LEFT_OUT - SECRET_FOLDERS if not _is_secret(name))
         to_folders = [name for name in folders if Path(folder, name).is_symlink()]
         folders[:] = [name for name in folders if Path(folder, name) != suite_root]
         yield from (Path(folder, name) for name in sorted([*names, *to_folders]))
 
 
 def _is_secret(name: str) -> bool:
-    return any(name == secret or name.startswith(secret + ".") for secret in SECRETS)
+    return name.startswith(".env") or any(name == secret or name.startswith(secret + ".") for secret in SECRETS)
 
 
 def _is_the_suites(path: Path, suite: Suite) -> bool:

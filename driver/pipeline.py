@@ -171,7 +171,8 @@ def _write_inputs(
     left_out = [f"suite: {name}" for name in keep_suite(run, stage, redactor=redactor)]
     left_out += [f"agent: {name}" for name in keep_agent(run, stage, redactor=redactor)]
     left_out += [
-        f"agent: {name} (a link, or a hidden file of secrets; docker-agent gets it neither)" for name in not_the_agents
+        f"agent: {name} (a link to no file of the agent, or a hidden file of secrets; it gets neither)"
+        for name in not_the_agents
     ]
     for line in left_out:
         run.append(evidence.RUN_LOG, f"labctl | not kept of the {line}")

@@ -43,6 +43,45 @@ def test_an_agent_gets_its_folder_without_what_knows_the_expectations_or_a_secre
     assert sorted(found.left_out) == [".env", ".env.local", ".netrc", "link", "sub/.npmrc", "to-evals"]
 
 
+@pytest.mark.parametrize(
+    "target",
+    [
+        "evals/right.json", "results/old.json", ".git/config", ".env", ".envrc", ".netrc", ".aws/credentials",
+        "sub/evals/x.json", "run-1/plan.json", "../outside", "nowhere", "link", "sub",
+    ],
+)  # fmt: skip
+def test_a_link_is_judged_by_where_it_leads(tmp_path: Path, target: str) -> None:
+    root = write_agent_folder(tmp_path / "a", {"right": CASES["right"]}).parent
+    for name in (
+        "results/old.json", ".git/config", ".env", ".envrc", ".netrc", ".aws/credentials", "sub/evals/x.json",
+        "run-1/plan.json", "run-1/traces/attempts.jsonl", "../outside",
+    ):  # fmt: skip
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("x")
+    (root / "link").symlink_to(target)
+    (root / "chain").symlink_to("link")
+
+    found = folder_of(root)
+
+    assert {"link", "chain"} <= set(found.left_out)
+    assert sorted(found.files) == ["agent.yaml", "notes.md", "streams/right.json"]
+
+
+def test_a_link_to_the_suites_own_file_does_not_bring_it_along(tmp_path: Path) -> None:
+    root = SuiteFolder(tmp_path / "s").write()
+    (root / "notes").mkdir()
+    (root / "notes" / "hint.json").symlink_to("../cases.json")
+    assert "notes/hint.json" in folder_of(root, suite=root).left_out
+
+
+@pytest.mark.parametrize("name", [".envrc", ".env.local", ".env-prod", ".environment", ".env/values"])
+def test_whatever_begins_like_an_env_file_stays_out(tmp_path: Path, name: str) -> None:
+    root = write_agent_folder(tmp_path / "a", {"right": CASES["right"]}).parent
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / name).write_text("KEY=s3cr3t")
+    assert name not in folder_of(root).files
+
+
 def test_the_suite_is_no_part_of_the_agent_wherever_it_lies(tmp_path: Path) -> None:
     root = write_agent_folder(tmp_path / "a", {"right": CASES["right"]}).parent
     (root / "evals").rename(root / "checks")
