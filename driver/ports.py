@@ -102,11 +102,12 @@ class Stack(Protocol):
     not_enforced: tuple[str, ...]
     """Limits of [limits] that this backend does not enforce."""
 
-    def user_services(self, suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
-        """What compose_files of the suite bring under those profiles.
+    def user_services(self, suite: Suite, *, profiles: tuple[str, ...], env: Mapping[str, str]) -> UserServices:
+        """What compose_files of the suite bring under those profiles; `env` are the variables that they may use.
 
         Raises:
-            LabError: exit 2 for unknown profiles and for all that a compose file may not do; 4 for missing images.
+            LabError: exit 2 for unknown profiles, unset variables and all that a compose file may not do; 4 for missing
+                images.
 
         """
         ...

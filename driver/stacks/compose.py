@@ -49,9 +49,9 @@ class ComposeStack:
         self._facts = facts
         self.kept: Sequence[KeptContainer] = ()
 
-    def user_services(self, suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
+    def user_services(self, suite: Suite, *, profiles: tuple[str, ...], env: Mapping[str, str]) -> UserServices:
         """See `driver.ports.Stack`."""
-        return user_services(suite, profiles=profiles)
+        return user_services(suite, profiles=profiles, env=env)
 
     def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:
         """The images that will run, each checked; raises LabError with exit 4."""

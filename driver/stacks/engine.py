@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ from typing import Any, TypeVar, cast
 from python_on_whales import DockerClient
 from python_on_whales.exceptions import DockerException, NoSuchContainer
 
-from contracts.errors import ErrorCode, LabError
+from contracts.errors import ErrorCode, Found, LabError
 from driver.ports import EngineFacts
+from driver.stacks.container_calls import client_env
 
 CALL_S = 30.0
 """Bound of one question to the engine."""
@@ -25,6 +27,12 @@ DOWN_S = 90.0
 MIN_ENGINE = (25, 0)
 MIN_COMPOSE = (2, 24)
 NEXT_ENGINE = "start a Docker engine 25 or newer with Compose 2.24 or newer, or use --backend process"
+
+_UNSET = (
+    re.compile(r'The \\*"(\w+)\\*" variable is not set'),
+    re.compile(r"required variable (\w+) is missing a value"),
+)
+"""What Compose says of a variable that a file uses: with a default of nothing, and as `${KEY:?}`."""
 
 T = TypeVar("T")
 
@@ -99,26 +107,50 @@ def _version(text: str) -> tuple[int, int]:
     return major, minor
 
 
-def compose_model(files: Sequence[Path], *, folder: Path) -> dict[str, Any]:
+def compose_model(files: Sequence[Path], *, folder: Path, env: Mapping[str, str]) -> dict[str, Any]:
     """What Compose reads in those files, merged and with every path absolute; needs no engine.
 
-    References to what other files define are left as they are. Raises LabError SUITE_INVALID for what is no Compose
-    file, in Compose's own words.
+    References to what other files define are left as they are.
+
+    Args:
+        files: the compose files, in the order in which they are merged.
+        folder: what their paths are relative to.
+        env: the variables that the files may use; beside them only the client's own are there, and no `.env` is read.
+
+    Raises:
+        LabError: SUITE_INVALID for what is no Compose file, in Compose's own words; UNSET_VARIABLE for variables that
+            the files use without a default and `env` does not have.
+
     """
     client = DockerClient(compose_files=list(files), compose_profiles=["*"], compose_project_directory=folder)
     command = [str(part) for part in client.client_config.docker_compose_cmd]
-    arguments = ["config", "--format", "json", "--no-consistency"]
+    argv = [*command, "config", "--format", "json", "--no-consistency"]
     names = ", ".join(path.relative_to(folder).as_posix() for path in files)
+    seen = {**env, **client_env(), "COMPOSE_DISABLE_ENV_FILE": "1"}
     try:
-        done = subprocess.run([*command, *arguments], capture_output=True, text=True, timeout=CALL_S, check=False)
+        done = subprocess.run(argv, env=seen, capture_output=True, text=True, timeout=CALL_S, check=False)
     except subprocess.TimeoutExpired as error:
         raise LabError(ErrorCode.ENGINE_FAILED, f"`docker compose config` of {names} took over {CALL_S:g} s") from error
+    if unset := sorted({name for told in _UNSET for name in told.findall(done.stderr)}):
+        raise unset_variables([Found(name, names) for name in unset])
     if done.returncode:
         raise LabError(
             ErrorCode.SUITE_INVALID, f"{names} cannot be read by Compose", cause=last_line(done.stderr) or None
         )
     model: dict[str, Any] = json.loads(done.stdout)
     return model
+
+
+def unset_variables(found: Sequence[Found]) -> LabError:
+    """The error for variables of compose files that nothing gives; `found` has their names as texts."""
+    names = sorted({one.text for one in found})
+    return LabError(
+        ErrorCode.UNSET_VARIABLE,
+        f"compose_files use {', '.join(names)}, which no -e names",
+        found=found,
+        expected="-e KEY for each: of labctl's own environment they see nothing else",
+        next_step=" ".join(f"-e {name}" for name in names),
+    )
 
 
 def _lines_of(container: str, *, tail: int) -> list[str]:

@@ -33,7 +33,13 @@ class ProcessStack:
     def __init__(self, standby: Standby) -> None:
         self._standby = standby
 
-    def user_services(self, suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
+    def user_services(
+        self,
+        suite: Suite,
+        *,
+        profiles: tuple[str, ...],
+        env: Mapping[str, str],  # noqa: ARG002 - the protocol's
+    ) -> UserServices:
         """None: an agent's URL leads wherever it says, and nothing is started there."""
         if not suite.settings.compose_files:
             refuse_unknown_profiles(profiles, known=())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,18 +13,18 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.suite.suite import Suite
 from contracts.suite.withheld import is_withheld
 from driver.ports import UserServices, World
-from driver.refusals import refuse_unknown_profiles
-from driver.stacks.engine import compose_model
+from driver.refusals import Refusals, refuse_unknown_profiles
+from driver.stacks.engine import compose_model, unset_variables
 from driver.stacks.images import found_images
 from driver.stacks.user_compose import is_active, problems_of, profiles_in, stack_part
 
 
-def user_services(suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
-    """The services that are on under those profiles.
+def user_services(suite: Suite, *, profiles: tuple[str, ...], env: Mapping[str, str]) -> UserServices:
+    """The services that are on under those profiles; `env` are the variables that their files may use.
 
     Raises:
-        LabError: UNKNOWN_PROFILE; SUITE_INVALID with every problem of every file; IMAGE_MISSING for all that are not
-            on this machine.
+        LabError: UNKNOWN_PROFILE; SUITE_INVALID with every problem of every file; UNSET_VARIABLE for all that `env`
+            lacks; IMAGE_MISSING for all that are not on this machine.
 
     """
     root = suite.root.resolve()
@@ -31,7 +32,7 @@ def user_services(suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
     if not names:
         refuse_unknown_profiles(profiles, known=frozenset())
         return UserServices()
-    models = {name: compose_model([root / name], folder=root) for name in names}
+    models = _models(root, names, env)
     services = frozenset(service for model in models.values() for service in model.get("services", {}))
     found = [
         problem
@@ -40,7 +41,9 @@ def user_services(suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
             model, file=suite.shown(name), services=services, refusal=lambda path: _mount_refusal(suite, path)
         )
     ]
-    whole = models[names[0]] if len(names) == 1 else compose_model([root / name for name in names], folder=root)
+    whole = (
+        models[names[0]] if len(names) == 1 else compose_model([root / name for name in names], folder=root, env=env)
+    )
     active = {name: one for name, one in whole.get("services", {}).items() if is_active(one, profiles)}
     found += [
         Found("has no image; the lab builds none", suite.shown(_file_of(name, models)), f"services.{name}.image")
@@ -56,8 +59,27 @@ def user_services(suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
     if found:
         raise LabError(ErrorCode.SUITE_INVALID, "compose_files ask for what no suite may have", found=found)
     refuse_unknown_profiles(profiles, known=profiles_in(whole))
+    if unset := [
+        Found(variable, suite.shown(_file_of(name, models)), f"services.{name}.environment")
+        for name, service in active.items()
+        for variable, value in (service.get("environment") or {}).items()
+        if value is None
+    ]:
+        raise unset_variables(unset)
     references = {name: one["image"] for name, one in active.items()}
     return UserServices(services=active, images=found_images(references, use="the image of the service"))
+
+
+def _models(root: Path, names: Sequence[str], env: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """Each file's own model; raises what is wrong with all of them at once."""
+    checks = Refusals()
+    models = {}
+    for name in names:
+        model = checks.value_of(partial(compose_model, [root / name], folder=root, env=env))
+        models[name] = model if model is not None else {}
+    if checks.any:
+        raise checks.as_one()
+    return models
 
 
 def _file_of(service: str, models: Mapping[str, Mapping[str, Any]]) -> str:

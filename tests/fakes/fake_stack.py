@@ -56,7 +56,7 @@ class FakeStack:
     torn_down: bool = False
     worlds: list[World] = field(default_factory=list)
 
-    def user_services(self, suite: Suite, *, profiles: tuple[str, ...]) -> UserServices:
+    def user_services(self, suite: Suite, *, profiles: tuple[str, ...], env: Mapping[str, str]) -> UserServices:
         return UserServices()
 
     def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
 from driver.ports import UserServices
 from driver.stacks import user_services as door
+from driver.stacks.engine import compose_model
 from driver.stacks.user_compose import problems_of, stack_part
 from tests.fakes.suite_folder import SETTINGS, SuiteFolder
 
@@ -145,7 +148,7 @@ MODELS: dict[str, dict[str, Any]] = {
 def compose(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compose and engine as far as this is about them."""
 
-    def model(files: list[Path], *, folder: Path) -> dict[str, Any]:
+    def model(files: list[Path], *, folder: Path, env: Mapping[str, str]) -> dict[str, Any]:
         services: dict[str, Any] = {}
         for file in files:
             for name, service in MODELS[file.name]["services"].items():
@@ -174,14 +177,14 @@ def suite_with(root: Path, *files: str) -> Suite:
 def test_services_of_the_chosen_profiles_are_on_and_those_without_any(tmp_path: Path) -> None:
     suite = suite_with(tmp_path, "a.yaml")
 
-    assert set(door.user_services(suite, profiles=("desk",)).services) == {"desk", "always"}
-    assert set(door.user_services(suite, profiles=()).images) == {"always"}
+    assert set(door.user_services(suite, profiles=("desk",), env={}).services) == {"desk", "always"}
+    assert set(door.user_services(suite, profiles=(), env={}).images) == {"always"}
 
 
 @pytest.mark.usefixtures("compose")
 def test_an_unknown_profile_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(LabError) as caught:
-        door.user_services(suite_with(tmp_path, "a.yaml"), profiles=("desc",))
+        door.user_services(suite_with(tmp_path, "a.yaml"), profiles=("desc",), env={})
 
     assert (caught.value.code, caught.value.exit_code) == (ErrorCode.UNKNOWN_PROFILE, 2)
     assert 'unknown profile "desc"; did you mean "desk"?' in str(caught.value)
@@ -191,7 +194,7 @@ def test_an_unknown_profile_is_refused_with_the_known_ones(tmp_path: Path) -> No
 @pytest.mark.usefixtures("compose")
 def test_problems_of_all_files_come_together_each_with_its_file(tmp_path: Path) -> None:
     with pytest.raises(LabError) as caught:
-        door.user_services(suite_with(tmp_path, "a.yaml", "b.yaml"), profiles=("bare",))
+        door.user_services(suite_with(tmp_path, "a.yaml", "b.yaml"), profiles=("bare",), env={})
 
     assert (caught.value.code, caught.value.exit_code) == (ErrorCode.SUITE_INVALID, 2)
     assert [(found.file, found.place) for found in caught.value.found] == [
@@ -208,14 +211,67 @@ def test_a_service_that_needs_one_whose_profile_is_off_is_refused(
     monkeypatch.setitem(MODELS, "a.yaml", needy)
 
     with pytest.raises(LabError) as caught:
-        door.user_services(suite_with(tmp_path, "a.yaml"), profiles=())
+        door.user_services(suite_with(tmp_path, "a.yaml"), profiles=(), env={})
     assert 'desk/a.yaml services.needy: depends on "desk", whose profile is off' in str(caught.value)
+
+
+@pytest.mark.usefixtures("compose")
+def test_a_variable_that_a_service_passes_on_and_nothing_gives_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = {"services": {"desk": {"image": "desk:1", "environment": {"GITHUB_TOKEN": None, "A": "1"}}}}
+    monkeypatch.setitem(MODELS, "a.yaml", model)
+    with pytest.raises(LabError) as caught:
+        door.user_services(suite_with(tmp_path, "a.yaml"), profiles=(), env={})
+    assert caught.value.code is ErrorCode.UNSET_VARIABLE
+    assert "found: desk/a.yaml services.desk.environment: GITHUB_TOKEN" in str(caught.value)
+    assert "next: -e GITHUB_TOKEN" in str(caught.value)
+
+
+def compose_program(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A `docker` that answers as the script does, first on the path."""
+    folder.mkdir()
+    (folder / "docker").write_text(f"#!/bin/sh\n{script}\n")
+    (folder / "docker").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+
+
+def test_compose_sees_of_the_environment_the_clients_variables_and_what_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "gh")
+    monkeypatch.setenv("COMPOSE_FILE", "/elsewhere.yaml")
+    monkeypatch.setenv("DOCKER_HOST", "unix:///of-the-client")
+    seen = "import json, os; print(json.dumps(dict(os.environ)))"
+    compose_program(tmp_path / "bin", f"exec '{sys.executable}' -c '{seen}'", monkeypatch)
+
+    model = compose_model([tmp_path / "a.yaml"], folder=tmp_path, env={"DESK_KEY": "k1", "DOCKER_HOST": "of-the-agent"})
+
+    assert (model["DESK_KEY"], model["DOCKER_HOST"]) == ("k1", "unix:///of-the-client")
+    assert not {"GITHUB_TOKEN", "COMPOSE_FILE"} & set(model)
+    assert model["COMPOSE_DISABLE_ENV_FILE"] == "1"
+
+
+WARNING = 'level=warning msg="The \\"DESK_TAG\\" variable is not set. Defaulting to a blank string."'
+REQUIRED = "error while interpolating services.b.image: required variable DESK_TAG is missing a value: need it"
+
+
+@pytest.mark.parametrize(("said", "status"), [(WARNING, 0), (REQUIRED, 1)])
+def test_a_variable_that_compose_misses_is_refused_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, status: int
+) -> None:
+    compose_program(tmp_path / "bin", f"echo '{{}}'; printf '%s\\n' '{said}' >&2; exit {status}", monkeypatch)
+    with pytest.raises(LabError) as caught:
+        compose_model([tmp_path / "a.yaml"], folder=tmp_path, env={})
+    assert (caught.value.code, caught.value.exit_code) == (ErrorCode.UNSET_VARIABLE, 2)
+    assert "found: a.yaml: DESK_TAG" in str(caught.value)
+    assert "next: -e DESK_TAG" in str(caught.value)
 
 
 def test_without_compose_files_every_profile_is_unknown(tmp_path: Path) -> None:
     suite = load_suite(SuiteFolder(tmp_path / "desk").write())
 
-    assert door.user_services(suite, profiles=()) == UserServices()
+    assert door.user_services(suite, profiles=(), env={}) == UserServices()
     with pytest.raises(LabError) as caught:
-        door.user_services(suite, profiles=("desk",))
+        door.user_services(suite, profiles=("desk",), env={})
     assert "expected: none: compose_files declare no profile" in str(caught.value)
