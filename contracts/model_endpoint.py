@@ -42,8 +42,8 @@ PROVIDERS: Mapping[str, ModelProvider] = {
 
 
 def is_scripted(model: str | None) -> bool:
-    """Whether the fixture API serves it; a model that nobody names is not."""
-    return model is not None and model.startswith(f"{SCRIPTED}/")
+    """Whether the fixture API serves it, or all of several with commas between; a model that nobody names is not."""
+    return model is not None and all(one.strip().startswith(f"{SCRIPTED}/") for one in model.split(","))
 
 
 @dataclass(frozen=True)

@@ -77,9 +77,27 @@ def main_models(file: AgentFile, *, agent: str) -> list[ModelUse]:
     return [use for use in found if use is not None]
 
 
-def _listed(references: Json) -> list[str]:
+def places_of_choice(file: AgentFile) -> Iterator[str]:
+    """Keys of agents whose model docker-agent chooses: none is named, `auto`, or one that is the first available."""
+    for name, agent in file.agents.items():
+        for key in ("model", "compaction_model"):
+            names = _parts(agent.get(key))
+            is_none = key == "model" and not names
+            if is_none or any(name == "auto" or _is_a_choice(file.models.get(name)) for name in names):
+                yield f"agents.{name}.{key}"
+
+
+def _is_a_choice(definition: Mapping[str, Json] | None) -> bool:
+    return definition is not None and not definition.get("provider")
+
+
+def _parts(references: Json) -> list[str]:
     names = references.split(",") if isinstance(references, str) else []
-    return [name.strip() for name in names if name.strip() and name.strip() != "auto"]
+    return [name.strip() for name in names if name.strip()]
+
+
+def _listed(references: Json) -> list[str]:
+    return [name for name in _parts(references) if name != "auto"]
 
 
 def _resolved(file: AgentFile, reference: str, *, place: str) -> Iterator[ModelUse]:

@@ -12,6 +12,7 @@ from contracts.suite.suite import Suite
 from driver import clock
 from driver.agent_choice import ChosenAgent, Fetch
 from driver.agent_env import AgentEnv
+from driver.agent_reach import models_outside
 from driver.base_images import BaseImages
 from driver.choices import Choices, choose
 from driver.docker_agent_binary import IMAGE_KEY
@@ -84,7 +85,10 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
     chosen = choose(request, host_env=host_env, fetch=fetch)
     suite, cases, agent = chosen.suite, chosen.cases, chosen.agent
     limits = effective_limits(suite.settings.limits, timeout=request.timeout_s)
-    surroundings = Surroundings.decide(request, suite=suite, cases=cases, agent=agent.plan, backend=backend)
+    outside = models_outside(agent.file, agent.plan, env=chosen.env.values) if agent.file else None
+    surroundings = Surroundings.decide(
+        request, suite=suite, cases=cases, agent=agent.plan, backend=backend, outside=outside
+    )
     require_model_access(agent.plan, values=chosen.env.values)
     judge = plan_judge(suite, cases, request=request, values=chosen.values, seconds=limits.model_seconds)
     plan = Plan(

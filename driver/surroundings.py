@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from contracts.errors import Found
 from contracts.own_containers import own_container_needs
 from contracts.plan import AgentPlan, Backend, Isolation
 from contracts.suite.case import Case
@@ -25,10 +26,20 @@ class Surroundings:
     bases: BaseImages
 
     @classmethod
-    def decide(
-        cls, request: RunRequest, *, suite: Suite, cases: Sequence[Case], agent: AgentPlan, backend: Backend
+    def decide(  # noqa: PLR0913 - what a run is decided from
+        cls,
+        request: RunRequest,
+        *,
+        suite: Suite,
+        cases: Sequence[Case],
+        agent: AgentPlan,
+        backend: Backend,
+        outside: Sequence[Found] | None,
     ) -> Self:
-        """From the flags, the agent and the selected cases; raises what the three decisions raise."""
+        """From the flags, the agent and the selected cases; raises what the three decisions raise.
+
+        `outside` are the models outside of an agent that has a file of its own; None: it has none.
+        """
         declared = suite.agents.get(agent.name)  # none for an agent file that --agent names
         agent_image = declared.image if declared else None
         isolation = decide_isolation(
@@ -39,7 +50,7 @@ class Surroundings:
             needs=own_container_needs(cases, no_setup=request.no_setup),
         )
         is_open = declared is not None and declared.egress
-        egress = decide_egress(agent, asked=request.egress, declared=is_open, backend=backend)
+        egress = decide_egress(agent, asked=request.egress, declared=is_open, backend=backend, outside=outside)
         bases = BaseImages({}, {})
         if isolation == "container":
             bases = base_images(cases, agent=agent, agent_image=agent_image, base_image=request.base_image)
