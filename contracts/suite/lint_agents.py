@@ -61,6 +61,7 @@ def _lint_agent_keys(agent: Agent, place: Place) -> Iterator[Problem]:
         if url and (why := url_refusal(url)):
             yield Problem(why, place / key)
     yield from _lint_own_url(agent, place)
+    yield from _lint_fixture_tools(agent, place)
     yield from _lint_variables(agent, place)
 
 
@@ -68,6 +69,13 @@ def _lint_own_url(agent: Agent, place: Place) -> Iterator[Problem]:
     if agent.adapter == "http" and agent.command and agent.url and not _OWN_URL.match(agent.url):
         why = f'the lab starts this agent beside itself: expected http://localhost:{{port}}/…, found "{agent.url}"'
         yield Problem(why, place / "url")
+
+
+def _lint_fixture_tools(agent: Agent, place: Place) -> Iterator[Problem]:
+    if agent.adapter == "docker-agent" and agent.fixture_tools and agent.select == "header":
+        why = "docker-agent sends the MCP server no x-eval-case, so its tools would find no world"
+        text = f'select = "header" and fixture_tools = true: {why}'
+        yield Problem(text, place / "select", reads=(place / "fixture_tools",))
 
 
 def _with_port(agent: Agent) -> str | None:

@@ -222,6 +222,12 @@ SETTINGS: list[BrokenRule] = [
         "the lab starts this agent beside itself",
     ),
     (
+        "fixture tools without a prefix",
+        below(AGENT + 'adapter = "docker-agent"\nfile = "prompts/polite.md"\nselect = "header"\nfixture_tools = true'),
+        "suite.toml agents.extra.select (line 21)",
+        'select = "header" and fixture_tools = true',
+    ),
+    (
         "a glob of everything",
         below(AGENT + 'adapter = "chat"\nfiles = ["."]'),
         "suite.toml agents.extra.files.0 (line 20)",
