@@ -49,12 +49,7 @@ class ErrorCode(Enum):
     ISOLATION_MISSING = ("isolation-missing", Exit.ENVIRONMENT, "The case needs a container of its own.")
     EGRESS_MISSING = ("egress-missing", Exit.ENVIRONMENT, "The agent's model is out of reach of a closed network.")
     RUNTIME_UNUSABLE = ("runtime-unusable", Exit.ENVIRONMENT, "The `--container-runtime` cannot run agents here.")
-    KEY_MISSING = ("key-missing", Exit.ENVIRONMENT, "A model's service needs a key that is nowhere.")
-    PROVIDER_KEY_MISSING = (
-        "provider-key-missing",
-        Exit.ENVIRONMENT,
-        "A model's provider needs a key that would not reach the agent.",
-    )
+    KEY_MISSING = ("key-missing", Exit.ENVIRONMENT, "A model's service needs a key that nobody who asks it would have.")
     DOCKER_AGENT_MISSING = ("docker-agent-missing", Exit.ENVIRONMENT, "There is no program docker-agent on the path.")
     AGENT_UNRESOLVED = (
         "agent-unresolved",

@@ -36,6 +36,7 @@ PROVIDERS: Mapping[str, ModelProvider] = {
     "together": ModelProvider(("TOGETHER_API_KEY",), known_as="together"),
     "moonshot": ModelProvider(("MOONSHOT_API_KEY",), known_as="moonshotai"),
     "nebius": ModelProvider(("NEBIUS_API_KEY",), known_as="nebius"),
+    "ovhcloud": ModelProvider(("OVH_AI_ENDPOINTS_ACCESS_TOKEN",), known_as="ovhcloud"),
     "ovh": ModelProvider(("OVH_AI_ENDPOINTS_ACCESS_TOKEN",), known_as="ovhcloud"),
 }
 """The providers that are reached by name alone; any other one is reached by its URL."""

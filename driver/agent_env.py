@@ -29,10 +29,21 @@ PROVIDER_KEYS = (
     "AZURE_API_KEY",
     "NVIDIA_API_KEY",
     "MINIMAX_API_KEY",
+    "AI_GATEWAY_API_KEY",
+    "REQUESTY_API_KEY",
+    "ATLASCLOUD_API_KEY",
+    "OPENCODE_API_KEY",
     "CLOUDFLARE_API_KEY",
+    "CLOUDFLARE_API_TOKEN",
+    "CLOUDFLARE_ACCOUNT_ID",
+    "CLOUDFLARE_GATEWAY_ID",
     "HF_TOKEN",
 )
-"""Forwarded when the host has them; nothing else of the host's environment is, unless -e names it."""
+"""Forwarded when the host has them; nothing else of the host's environment is, unless -e names it.
+
+Every key that `driver.agent_models.KEYS` and `contracts.model_endpoint.PROVIDERS` ask for, but for what opens more than
+a model: GITHUB_TOKEN, GH_TOKEN and the sets of a cloud account.
+"""
 
 
 MODELS_GATEWAY = "DOCKER_AGENT_MODELS_GATEWAY"

@@ -31,7 +31,7 @@ def ready_agent(
     """The program of a docker-agent agent; None for every other agent, and where it comes from an image.
 
     Raises:
-        LabError: with exit 4: DOCKER_AGENT_MISSING, PROVIDER_KEY_MISSING, both at once.
+        LabError: with exit 4: DOCKER_AGENT_MISSING, KEY_MISSING, both at once.
 
     """
     if agent.file is None:
@@ -60,7 +60,7 @@ def _refuse_missing_keys(file: AgentFile, plan: Plan, agent_env: Mapping[str, st
         return True
     keys = sorted({names[0] for _, names in missing})
     raise LabError(
-        ErrorCode.PROVIDER_KEY_MISSING,
+        ErrorCode.KEY_MISSING,
         f"the agent would have no key for {', '.join(sorted({use.provider for use, _ in missing}))}",
         found=[Found(f"{use.name} needs {' or '.join(names)}", plan.agent.file, use.place) for use, names in missing],
         expected=f"the key in the environment of labctl, -e KEY, or a gateway in {MODELS_GATEWAY}",

@@ -245,7 +245,7 @@ def test_a_provider_whose_key_would_not_reach_the_agent_is_refused_by_name(tmp_p
     file.write_text("agents:\n  root:\n    model: openai/gpt-5\n    instruction: x\n")
     bare = with_program(OPENAI_API_KEY="", DOCKER_AGENT_MODELS_GATEWAY="")
     said = refused("--agent", file, cwd=tmp_path, env=bare)
-    assert said.startswith("4\nlabctl: provider-key-missing")
+    assert said.startswith("4\nlabctl: key-missing")
     assert "next: -e OPENAI_API_KEY" in said
     assert not (tmp_path / "evidence").exists()
     done = labctl(

@@ -151,7 +151,7 @@ def test_a_key_that_would_not_reach_the_agent_is_named(agent_file: Path, flags: 
         return
     with pytest.raises(LabError) as caught:
         ready(agent_file, **flags)
-    assert (caught.value.code, caught.value.exit_code) == (ErrorCode.PROVIDER_KEY_MISSING, 4)
+    assert (caught.value.code, caught.value.exit_code) == (ErrorCode.KEY_MISSING, 4)
     assert caught.value.next_step == f"-e {key}"
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from contracts.model_endpoint import PROVIDERS
+from driver.agent_env import PROVIDER_KEYS
 from driver.agent_file import AgentFile
 from driver.agent_models import KEYS, main_models, missing_keys, models_used
 from driver.yaml_values import read_yaml
@@ -31,6 +33,19 @@ def test_a_provider_of_the_table_needs_what_the_table_says_and_no_more(provider:
         rest = tuple(group[-1] for group in groups[1:])
         assert missing(agent(f"{provider}/m"), given=(given, *rest)) == []
     assert missing(agent(f"{provider}/m"), gateway=True) == []
+
+
+def test_every_key_of_the_table_is_forwarded_unasked_but_those_that_open_more_than_a_model() -> None:
+    asked_for = {name for groups in KEYS.values() for names in groups for name in names}
+    unasked = {name for name in asked_for if name in {"GITHUB_TOKEN", "GH_TOKEN"} or name.startswith("AWS_")}
+    assert asked_for - set(PROVIDER_KEYS) == unasked
+
+
+def test_a_provider_has_the_same_name_and_key_for_the_chat_loop_and_in_an_agent_file() -> None:
+    for name, provider in PROVIDERS.items():
+        if name != "ovh":  # the chat loop's other name for ovhcloud
+            assert KEYS[name] == (provider.keys,)
+    assert PROVIDERS["ovh"] == PROVIDERS["ovhcloud"]
 
 
 @pytest.mark.parametrize("model", ["dmr/ai/qwen3", "ollama/qwen3", "mock/scripted", "scripted/support", "auto"])
