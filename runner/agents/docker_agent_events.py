@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from contracts.attempt import Usage
-from contracts.json_text import parse_json
 from contracts.record import Json
 from runner.agents.amounts import MOST, amount, whole
 from runner.agents.docker_agent_calls import CallsOfStream, MalformedError
 from runner.agents.interface import Ending, EndKind, ToolEvent
-from runner.agents.output_lines import LineBuffer
+from runner.agents.output_lines import LineBuffer, event_of
 from runner.agents.provider_failures import provider_failure
 from runner.texts import BoundedText
 
@@ -125,7 +124,7 @@ class DockerAgentEvents:
 
     def _take(self, line: str, number: int) -> None:
         line = self.hide(line)
-        event = _event(line)
+        event = event_of(line)
         kind = event["type"] if event is not None else None
         self._events += event is not None
         take = _TAKERS.get(kind)
@@ -192,16 +191,6 @@ _TAKERS: dict[Json, Callable[[DockerAgentEvents, dict[str, Json]], None]] = {
     "tool_call": lambda reader, event: reader.stream.call(event),
     "tool_call_response": lambda reader, event: reader.stream.response(event),
 }
-
-
-def _event(line: str) -> dict[str, Json] | None:
-    if not line.lstrip().startswith("{"):
-        return None
-    try:
-        value = parse_json(line)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) and isinstance(value.get("type"), str) else None
 
 
 def _sum(amounts: Iterable[int | None]) -> int | None:

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from contracts.attempt import Usage
-from contracts.json_text import parse_json
 from contracts.record import Json
 from runner.agents.amounts import added, amount, whole
 from runner.agents.interface import Ending, EndKind, ToolEvent
-from runner.agents.output_lines import LineBuffer
+from runner.agents.output_lines import LineBuffer, event_of
 from runner.texts import BoundedText
 
 MAX_NAME = 200
@@ -75,7 +74,7 @@ class EventLines:
 
     def _take(self, line: str, number: int) -> None:
         line = self.hide(line)
-        event = _event(line)
+        event = event_of(line)
         take = _TAKERS.get(event.get("type", "")) if event is not None else None
         if event is None or take is None:
             self.log.add(line + "\n")
@@ -85,16 +84,6 @@ class EventLines:
         except _MalformedError as trouble:
             self.log.add(line + "\n")
             self.broken = self.broken or f"output line {number}: {event['type']}, {trouble}"
-
-
-def _event(line: str) -> dict[str, Json] | None:
-    if not line.lstrip().startswith("{"):
-        return None
-    try:
-        value = parse_json(line)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) and isinstance(value.get("type"), str) else None
 
 
 def _take_message(lines: EventLines, event: dict[str, Json]) -> None:

@@ -1,8 +1,11 @@
-"""Puts lines together from output that comes in pieces of any size."""
+"""Puts lines together from output that comes in pieces of any size, and reads those that are events."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+
+from contracts.json_text import parse_json
+from contracts.record import Json
 
 
 class LineBuffer:
@@ -35,3 +38,14 @@ class LineBuffer:
         self._pieces.clear()
         self._number += 1
         self._take(line, self._number)
+
+
+def event_of(line: str) -> dict[str, Json] | None:
+    """The JSON object of a line that has a `type` of text; None for every other line, which is log."""
+    if not line.lstrip().startswith("{"):
+        return None
+    try:
+        value = parse_json(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) and isinstance(value.get("type"), str) else None
