@@ -65,7 +65,7 @@ class AgentPlan(Record):
     binary_image: str | None = None
     """docker-agent: the image that its binary is taken from, in containers."""
     binary: Program | None = None
-    """docker-agent: the program that runs, on the process backend."""
+    """docker-agent: the program of this machine that runs; None where it is taken from `binary_image`."""
     digest: str
     """Over the declaration and the files that the agent is made of."""
 
