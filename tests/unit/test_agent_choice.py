@@ -155,6 +155,20 @@ def test_a_key_that_would_not_reach_the_agent_is_named(agent_file: Path, flags: 
     assert caught.value.next_step == f"-e {key}"
 
 
+@pytest.mark.parametrize("helper", ["openai/gpt-5", "auto"])
+def test_a_run_whose_helper_asks_a_model_outside_needs_a_way_out(agent_file: Path, helper: str) -> None:
+    provider = 'providers: {scripted: {base_url: "${env.MODEL_URL}"}}\n'
+    agent_file.write_text(f"{provider}agents:\n  root: {{model: scripted/talker}}\n  helper: {{model: {helper}}}\n")
+    models = agent_file.parent / "evals" / "models"
+    models.mkdir()
+    (models / "talker.json").write_text('{"rules": [{"reply": {"text": "hi"}}]}')
+    with pytest.raises(LabError) as caught:
+        plan_of(agent_file, backend="compose")
+    assert (caught.value.code, caught.value.exit_code) == (ErrorCode.EGRESS_MISSING, 4)
+    assert "agents.helper.model" in str(caught.value)
+    assert plan_of(agent_file, backend="process").conditions.egress is False
+
+
 def test_in_containers_the_program_may_come_from_an_image_instead(agent_file: Path) -> None:
     agent_file.write_text(OPENAI)
     plan = plan_of(agent_file, backend="compose", egress=True)
