@@ -73,6 +73,8 @@ class Call:
             raise CallFailedError(f"it gave no answer: {_words(trouble)}") from trouble
         except HTTPException as trouble:
             raise CallFailedError(f"its answer is no HTTP ({type(trouble).__name__})") from trouble
+        if self._is_cut:  # the library takes the end of a head that was cut for the end of the head
+            raise CallFailedError("it was cut before its answer began")
         return self._response.status, {name.lower(): value for name, value in self._response.getheaders()}
 
     def _connect(self) -> None:

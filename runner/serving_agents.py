@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -22,6 +23,8 @@ PORT_MARK, HOST_MARK = "{port}", "{host}"
 COMPOSE_PORT = 8090
 """In its own container any port is free but agent_host's."""
 PROBE_S = 10.0
+UNASKED_ANSWER_S = 30.0
+"""How long an agent may take to refuse the one request without credentials; no attempt's limits are kept yet."""
 _RETRY_S = 0.05
 _REFUSALS = frozenset({401, 403})
 
@@ -112,21 +115,13 @@ def await_service(endpoint: Endpoint, place: Place, *, process: ServedProcess | 
         clock.pause(_RETRY_S)
 
 
-def refuse_open_listener(endpoint: Endpoint, place: Place) -> None:
-    """Send one request without credentials: it has to get 401 or 403. Raises LabError LISTENER_OPEN.
+def refuse_open_listener(endpoint: Endpoint, place: Place, *, seconds: float = UNASKED_ANSWER_S) -> None:
+    """Send one request without credentials: it has to get 401 or 403 within `seconds`.
 
     It is a POST of `{}` to the very URL of the attempts: no case, no messages, no address of any world, so that an
-    agent that answers it anyway has nothing to act on.
+    agent that answers it anyway has nothing to act on. Raises LabError LISTENER_OPEN and AGENT_UNREACHABLE.
     """
-    call = Call(endpoint.address)
-    try:
-        status, _ = call.post(b"{}", JSON_HEADERS)
-    except CallFailedError as trouble:
-        raise LabError(
-            ErrorCode.AGENT_UNREACHABLE, f"the agent at {place.url} does not answer", cause=str(trouble)
-        ) from trouble
-    finally:
-        call.close()
+    status = _status_without_credentials(endpoint, place, seconds=seconds)
     if status not in _REFUSALS:
         raise LabError(
             ErrorCode.LISTENER_OPEN,
@@ -135,3 +130,31 @@ def refuse_open_listener(endpoint: Endpoint, place: Place) -> None:
             expected="401 or 403, as auth_required says",
             next_step="have the agent demand its token before it listens on anything but loopback",
         )
+
+
+def _status_without_credentials(endpoint: Endpoint, place: Place, *, seconds: float) -> int:
+    call, is_late = Call(endpoint.address), threading.Event()
+
+    def cut() -> None:
+        is_late.set()
+        call.cut()
+
+    timer = threading.Timer(seconds, cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        return call.post(b"{}", JSON_HEADERS)[0]
+    except CallFailedError as trouble:
+        raise LabError(
+            ErrorCode.AGENT_UNREACHABLE,
+            f"the agent at {place.url} does not answer",
+            found=[Found(f"no answer within {seconds:g} s to a request without credentials")]
+            if is_late.is_set()
+            else [],
+            expected="401 or 403, as auth_required says",
+            cause=None if is_late.is_set() else str(trouble),
+            next_step="have the agent refuse at once what comes without its token, or leave auth_required out",
+        ) from trouble
+    finally:
+        timer.cancel()
+        call.close()

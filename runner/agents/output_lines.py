@@ -40,6 +40,44 @@ class LineBuffer:
         self._take(line, self._number)
 
 
+class BoundedLines:
+    """Hands on the beginning of every line and how many characters it left out; keeps no more than `longest`."""
+
+    def __init__(self, take: Callable[[str, int], None], *, longest: int) -> None:
+        self._take = take
+        self._longest = longest
+        self._pieces: list[str] = []
+        self._left_out = 0
+        self.kept = 0
+        """How many characters of the unfinished line are in memory."""
+
+    def feed(self, text: str) -> None:
+        """Take the next piece."""
+        *ends, rest = text.split("\n")
+        for end in ends:
+            self._keep(end)
+            self._hand_on()
+        self._keep(rest)
+
+    def finish(self) -> None:
+        """There is no more: an unfinished line is the last one."""
+        if self._pieces:
+            self._hand_on()
+
+    def _keep(self, part: str) -> None:
+        piece = part[: self._longest - self.kept]
+        if piece:
+            self._pieces.append(piece)
+        self.kept += len(piece)
+        self._left_out += len(part) - len(piece)
+
+    def _hand_on(self) -> None:
+        line, left_out = "".join(self._pieces), self._left_out
+        self._pieces.clear()
+        self.kept = self._left_out = 0
+        self._take(line, left_out)
+
+
 def event_of(line: str) -> dict[str, Json] | None:
     """The JSON object of a line that has a `type` of text; None for every other line, which is log."""
     if not line.lstrip().startswith("{"):

@@ -13,6 +13,7 @@ from ledger.capture import captured_text
 from runner.agents.claims import agent_error, lost
 from runner.agents.following import GRACE_S, Hosting, how_it_ended
 from runner.agents.interface import Ending
+from runner.agents.output_lines import BoundedLines
 from runner.hosting import AgentSession, HostGone
 
 SESSION = "served agent"
@@ -20,8 +21,12 @@ DEATH_S = 1.0
 """How long after a broken connection the process's end may be told, so that the reason can name it."""
 DRAIN_S = 5.0
 """For its last words, once its host is gone."""
+LONGEST_LINE = 64 * 1024
+"""Characters of one line that are in the log; a service may write for ever without an end of line."""
 _UNBOUNDED = 2**62
 """The log is bounded where it is kept: a service that talks much is not ended for it."""
+_MARGIN = 512
+"""Kept beyond the cut, so that no half of an address of an attempt stands before it, which nobody would recognise."""
 
 
 class ServedProcess:
@@ -34,7 +39,9 @@ class ServedProcess:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._follow, name=SESSION, daemon=True)
         self._ending: Ending | None = None
-        self._rest = {"stdout": "", "stderr": ""}
+        self._lines = {
+            stream: BoundedLines(self._say, longest=LONGEST_LINE + _MARGIN) for stream in ("stdout", "stderr")
+        }
 
     def start(self, argv: tuple[str, ...], *, env: Mapping[str, str]) -> None:
         """Ask for the process; whether it serves is for whoever connects to find out."""
@@ -69,7 +76,7 @@ class ServedProcess:
         while self._ending is None:
             match self._session.next(seconds=None):
                 case AgentOut(stream=stream, text=text):
-                    self._say(stream, text)
+                    self._lines[stream].feed(text)
                 case AgentEnded() as ended:
                     self._end(agent_error(f"the served agent's process is gone: {how_it_ended(ended)}"))
                 case AgentFailed(message=message):
@@ -78,16 +85,15 @@ class ServedProcess:
                     self._end(lost(reason))
 
     def _end(self, ending: Ending) -> None:
-        for stream in self._rest:
-            self._say(stream, "\n" if self._rest[stream] else "")
+        for lines in self._lines.values():
+            lines.finish()
         self._ending = ending
         self._over.set()
         self._stack.close()
 
-    def _say(self, stream: str, text: str) -> None:
-        *lines, self._rest[stream] = (self._rest[stream] + text).split("\n")
-        for line in lines:
-            self._log(without_prefix(line))
+    def _say(self, line: str, left_out: int) -> None:
+        line = without_prefix(line)
+        self._log(f"{line[:-_MARGIN]} [... {left_out + _MARGIN} characters left out]" if left_out else line)
 
 
 def log_line(line: str, *, level: Capture) -> str:
