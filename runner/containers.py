@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from math import inf
 
 from contracts.containers import (
     ContainerAnswer,
@@ -22,10 +23,12 @@ from contracts.containers import (
 from contracts.control import AttemptKey
 from contracts.errors import LabError
 from contracts.hosting import HostStart
+from contracts.lines import RunnerAttempt
 from contracts.order import HostOverTcp
 from runner.attempts import Task
 from runner.hosting import AgentHost, AgentSession, reach_host
 from runner.randomness import random_bytes
+from runner.suite_time import time_left_s
 
 WORKING_DIR = "/working_dir"
 """Where an agent in a container of its own starts: the copy of the case's folder, or an empty one."""
@@ -53,7 +56,7 @@ class Container:
 
 
 class Containers:
-    """All containers of a run; implements `runner.agents.command.Hosting` for the thread that took one."""
+    """All containers of a run; implements `runner.agents.following.Hosting` for the thread that took one."""
 
     def __init__(self, *, tell: Callable[[ContainerRequest], None], port: int, seconds: float) -> None:
         self._tell = tell
@@ -64,11 +67,17 @@ class Containers:
         self._open: dict[str, Container] = {}
         self._of_thread = threading.local()
 
-    def ahead(self, groups: Iterable[tuple[Task, ...]]) -> Iterator[tuple[Task, ...]]:
-        """The groups, each with its container asked for while the one before it is under way."""
+    def ahead(
+        self, groups: Iterable[tuple[Task, ...]], *, lost: Callable[[], str | None]
+    ) -> Iterator[tuple[Task, ...]]:
+        """The groups, each with its container asked for while the one before it is under way.
+
+        Once `lost` says why no attempt starts any more, no container is asked for.
+        """
         before: tuple[Task, ...] | None = None
         for group in groups:
-            self._ask(group[0].key)
+            if lost() is None:
+                self._ask(group[0].key)
             if before is not None:
                 yield before
             before = group
@@ -86,31 +95,52 @@ class Containers:
         self._tell(ContainerWanted(case_id=key.case, attempt=key.attempt, alias=container.alias, token_sha256=digest))
         return container
 
+    def giving_back(self, emit: Callable[[RunnerAttempt], None]) -> Callable[[RunnerAttempt], None]:
+        """`emit`, after which no container waits any more for an attempt that never took the one asked for ahead."""
+
+        def finish(attempt: RunnerAttempt) -> None:
+            self._give_back(AttemptKey(case=attempt.record.case_id, attempt=attempt.record.attempt))
+            emit(attempt)
+
+        return finish
+
+    def _give_back(self, key: AttemptKey, *, entered: bool = False) -> None:
+        with self._lock:
+            container = self._asked.pop((key.case, key.attempt), None)
+            if container is None:
+                return
+            del self._open[container.alias]
+        self._tell(ContainerOver(alias=container.alias, entered=entered))
+
     @contextmanager
-    def taken(self, key: AttemptKey) -> Iterator[Container]:
-        """The attempt's container for this thread, open; raises NoContainerError. Afterwards it is over."""
+    def taken(self, key: AttemptKey, *, until_s: float = inf) -> Iterator[Container]:
+        """The attempt's container for this thread, open; afterwards it is over.
+
+        Nothing waits past `until_s`, when the suite's time ends. Raises NoContainerError and SuiteTimeOverError.
+        """
         container = self._ask(key)
         try:
-            container.host = self._entered(container)
+            container.host = self._entered(container, until_s=until_s)
             self._of_thread.container = container
             yield container
         finally:
             self._of_thread.container = None
             if container.host is not None:
                 container.host.close()
-            with self._lock:
-                del self._asked[key.case, key.attempt], self._open[container.alias]
-            self._tell(ContainerOver(alias=container.alias, entered=container.host is not None))
+            self._give_back(key, entered=container.host is not None)
 
-    def _entered(self, container: Container) -> AgentHost:
-        if not container.started.wait(ANSWER_S):
+    def _entered(self, container: Container, *, until_s: float) -> AgentHost:
+        has_answer = container.started.wait(min(ANSWER_S, time_left_s(until_s)))
+        seconds = min(self._seconds, time_left_s(until_s))
+        if not has_answer:
             raise NoContainerError(f"the driver did not say within {ANSWER_S:g} s that its container started")
         if container.failed is not None:
             raise NoContainerError(container.failed)
         where = HostOverTcp(host=container.alias, port=self._port)
         try:
-            return reach_host(where, seconds=self._seconds, token=container.token, place=in_container)
+            return reach_host(where, seconds=seconds, token=container.token, place=in_container)
         except LabError as error:
+            time_left_s(until_s)
             raise NoContainerError(": ".join(filter(None, (error.message, error.cause)))) from error
 
     def session(self, session_id: str) -> AbstractContextManager[AgentSession]:
@@ -121,11 +151,16 @@ class Containers:
         return container.host.session(session_id)
 
     def set_up_as_root(
-        self, container: Container, script: str, *, env: Mapping[str, str], seconds: float
+        self, container: Container, script: str, *, env: Mapping[str, str], seconds: float, until_s: float = inf
     ) -> RootSetupEnded:
-        """Have the driver run the script as root; raises NoContainerError when it does not answer."""
+        """Have the driver run the script as root; raises NoContainerError when it does not answer.
+
+        Raises SuiteTimeOverError at `until_s`; the script ends with its container.
+        """
         self._tell(RootSetupWanted(alias=container.alias, script=script, env=home_of(env), seconds=seconds))
-        if not container.set_up.wait(seconds + ANSWER_S) or container.setup is None:
+        has_answer = container.set_up.wait(min(seconds + ANSWER_S, time_left_s(until_s)))
+        time_left_s(until_s)
+        if not has_answer or container.setup is None:
             raise NoContainerError("the driver did not say how its setup ended")
         return container.setup
 

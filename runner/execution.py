@@ -170,8 +170,11 @@ class Execution:
         """Make every attempt of the plan; `started` and `emit` are called from many threads. Returns how many."""
         with self.time.running():
             tasks = plan_tasks(self.order.plan, self.suite)
-            groups = tasks if self.containers is None else self.containers.ahead(tasks)
-            return self._schedule(started, emit).run(groups, concurrency=self.order.plan.concurrency)
+            if self.containers is None:
+                return self._schedule(started, emit).run(tasks, concurrency=self.order.plan.concurrency)
+            groups = self.containers.ahead(tasks, lost=self._lost)
+            schedule = self._schedule(started, self.containers.giving_back(emit))
+            return schedule.run(groups, concurrency=self.order.plan.concurrency)
 
     def _schedule(self, started: Callable[[Task], None], emit: Callable[[RunnerAttempt], None]) -> Schedule:
         if self.agent is None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from contracts.control import AttemptBreach, AttemptKey
 from runner import clock
-from runner.world import Notify, WorldLostError, WorldRefusedError
+from runner.world import BreachWatch, Notify, WorldLostError, WorldRefusedError
 
 CUT_OFF = "the suite's time (--suite-timeout) was over in the middle of this attempt"
 """The reason of an attempt that was under way."""
@@ -19,26 +18,31 @@ class SuiteTimeOverError(WorldLostError):
     """The attempt was cut off by the end of the suite's time; nobody can tell how it would have gone on."""
 
 
-class WatchesAttempts(Protocol):
-    """Whoever knows when an attempt passes a limit of requests (`runner.world.World`)."""
-
-    def watch(self, key: AttemptKey, notify: Notify) -> None:
-        """Call `notify` once, from another thread."""
-        ...
+def time_left_s(until_s: float) -> float:
+    """How long an attempt may still wait when the suite's time ends at `until_s`; raises SuiteTimeOverError."""
+    left_s = until_s - clock.elapsed_s()
+    if left_s <= 0:
+        raise SuiteTimeOverError(CUT_OFF)
+    return left_s
 
 
 class SuiteTime:
     """Keeps the time, and stands between an agent and the watch of its attempt; `seconds` None never ends."""
 
-    def __init__(self, seconds: float | None, *, watch: WatchesAttempts) -> None:
+    def __init__(self, seconds: float | None, *, watch: BreachWatch) -> None:
         self._seconds = seconds
         self._watch = watch
         self._lock = threading.Lock()
         self._under_way: dict[AttemptKey, Notify] = {}
         self.until_s = float("inf")
         """When it ends, on `runner.clock.elapsed_s`'s clock."""
-        self.over: str | None = None
+
+    @property
+    def over(self) -> str | None:
         """Why no attempt starts any more; None while there is time."""
+        # asked of the clock: a thread that keeps to `until_s` may be there before the timer's
+        is_over = clock.elapsed_s() >= self.until_s
+        return f"the suite's time of {self._seconds:g} s (--suite-timeout) was over" if is_over else None
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -72,7 +76,6 @@ class SuiteTime:
         notify(about)
 
     def _end(self) -> None:
-        self.over = f"the suite's time of {self._seconds:g} s (--suite-timeout) was over"
         with self._lock:
             under_way = list(self._under_way.values())
         for notify in under_way:

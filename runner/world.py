@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from pydantic import ValidationError
 
@@ -39,6 +39,14 @@ class WorldRefusedError(Exception):
 
 
 Notify = Callable[[AttemptBreach | WorldLostError | WorldRefusedError], None]
+
+
+class BreachWatch(Protocol):
+    """Whoever knows when an attempt passes a limit of requests (`World`), or has to end for another reason."""
+
+    def watch(self, key: AttemptKey, notify: Notify) -> None:
+        """Call `notify` once, from another thread."""
+        ...
 
 
 class World:

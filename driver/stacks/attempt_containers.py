@@ -6,7 +6,7 @@ import os
 import shutil
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,6 +101,8 @@ class AttemptContainers:
     """Takes one line for the runner; set before the first request."""
     _pool: ThreadPoolExecutor = field(init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _starts: dict[str, Future[None]] = field(default_factory=dict, init=False)
+    """By alias: a container may be over before it started."""
 
     def __post_init__(self) -> None:
         # one is started ahead of those that run; another may be set up, or be taken away
@@ -111,11 +113,11 @@ class AttemptContainers:
         request = container_requests.validate_json(line)
         match request:
             case ContainerWanted():
-                self._pool.submit(self._start, request)
+                self._starts[request.alias] = self._pool.submit(self._start, request)
             case RootSetupWanted():
                 self._pool.submit(self._set_up, request)
             case ContainerOver():
-                self._pool.submit(self._take_away, request)
+                self._pool.submit(self._take_away, request, self._starts.pop(request.alias, None))
 
     def _say(self, answer: ContainerAnswer) -> None:
         if self.answer is None:
@@ -141,8 +143,10 @@ class AttemptContainers:
         called = call(root_setup_argv(self.place.own.runtime, name), seconds=wanted.seconds, given=order)
         self._say(RootSetupEnded(alias=wanted.alias, exit_code=called.exit_code, output=called.output))
 
-    def _take_away(self, over: ContainerOver) -> None:
+    def _take_away(self, over: ContainerOver, start: Future[None] | None) -> None:
         """One that was entered ends with the runner's connection, and the engine removes it: no call is needed."""
+        if start is not None:  # it came to a thread before this, so it never waits for this one
+            wait([start])
         if self.place.own.keep:
             return
         if not over.entered:

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from contracts.hosting import HostStart
 from runner.agents.claims import hiding
 from runner.agents.event_lines import EventLines
-from runner.agents.following import GRACE_S, BreachWatch, Hosting, follow, session_id
+from runner.agents.following import GRACE_S, Hosting, follow, session_id
 from runner.agents.interface import AgentRun, Assignment
 from runner.agents.task import agent_environment, task_of
+from runner.world import BreachWatch
 
 
 class CommandAgent:

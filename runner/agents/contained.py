@@ -6,14 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from contracts.control import AttemptKey
-from contracts.own_address import OwnAddress
 from contracts.plan import Plan
 from contracts.suite.case import Case
 from runner import clock
+from runner.agents.claims import hiding, lost
 from runner.agents.interface import Agent, AgentRun, Assignment, Ending, EndKind
 from runner.agents.setup import Setup, SetupEnd, end_of_root_setup, reason_of, run_setup
 from runner.agents.task import agent_environment
 from runner.containers import Container, Containers, NoContainerError
+from runner.suite_time import SuiteTimeOverError, time_left_s
 from runner.texts import cut_text
 
 
@@ -27,19 +28,21 @@ class ContainedAgent:
         self._agent_env = agent_env
 
     def run(self, assignment: Assignment) -> AgentRun:
-        """See `runner.agents.interface.Agent`; the time that container and setup take is not the agent's."""
+        """See `runner.agents.interface.Agent`; the time of container and setup is the suite's, not the agent's."""
         key = AttemptKey(case=assignment.case.id, attempt=assignment.attempt)
         try:
-            with self._containers.taken(key) as container:
+            with self._containers.taken(key, until_s=assignment.suite_until_s) as container:
                 end = self._set_up(assignment, container)
                 if end is not None and end.trouble is not None:
                     return _not_set_up(end, assignment)
+                time_left_s(assignment.suite_until_s)
                 began_s = clock.elapsed_s()
                 run = self._inner.run(assignment)
                 return replace(run, seconds=clock.elapsed_s() - began_s)
         except NoContainerError as error:
-            reason = f"no container for the attempt: {error}"
-            return AgentRun(ending=Ending(kind=EndKind.INFRASTRUCTURE, reason=reason), seconds=0.0)
+            return AgentRun(ending=lost(f"no container for the attempt: {error}"), seconds=0.0)
+        except SuiteTimeOverError as over:
+            return AgentRun(ending=lost(str(over)), seconds=0.0)
 
     def _set_up(self, assignment: Assignment, container: Container) -> SetupEnd | None:
         script, conditions = assignment.case.setup, assignment.conditions
@@ -51,16 +54,19 @@ class ContainedAgent:
             seconds=conditions.limits.setup_seconds,
             output_bytes=assignment.limits.output_bytes,
             image=image_of(self._plan, assignment.case),
+            until_s=assignment.suite_until_s,
         )
         if conditions.setup_root:
-            ended = self._containers.set_up_as_root(container, script, env=setup.env, seconds=setup.seconds)
+            ended = self._containers.set_up_as_root(
+                container, script, env=setup.env, seconds=setup.seconds, until_s=setup.until_s
+            )
             return end_of_root_setup(ended, setup)
         with self._containers.session("setup") as session:
             return run_setup(setup, session)
 
 
 def _not_set_up(end: SetupEnd, assignment: Assignment) -> AgentRun:
-    hide = OwnAddress(assignment.fixture_url.rpartition("/~")[2]).hidden_in_text
+    hide = hiding(assignment)
     reason = hide(reason_of(end, assignment.conditions))
     return AgentRun(
         ending=Ending(kind=EndKind.SETUP, reason=reason), log=hide(cut_text(end.output)) or None, seconds=0.0

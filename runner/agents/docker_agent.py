@@ -8,9 +8,10 @@ from contracts.hosting import HostStart
 from contracts.order import FIXTURE_URL_MARK, DockerAgentOrder
 from runner.agents.claims import hiding
 from runner.agents.docker_agent_events import DockerAgentEvents
-from runner.agents.following import GRACE_S, BreachWatch, Hosting, follow, session_id
+from runner.agents.following import GRACE_S, Hosting, follow, session_id
 from runner.agents.interface import AgentRun, Assignment
 from runner.agents.task import agent_environment
+from runner.world import BreachWatch
 
 QUIET_ENV = {
     "TELEMETRY_ENABLED": "false",

@@ -53,7 +53,7 @@ class SessionCounters:
 
 @dataclass
 class DockerAgentEvents:
-    """Takes output in pieces of any size; implements `runner.agents.following.OutputReader`."""
+    """Takes output in pieces of any size; implements `runner.agents.output_reader.OutputReader`."""
 
     hide: Callable[[str], str]
     """Takes the attempt's secrets out of a line."""
@@ -107,7 +107,7 @@ class DockerAgentEvents:
         )
 
     def failure(self, *, exit_code: int | None, trusts_provider: bool) -> Ending | None:
-        """What the stream, or the last error on standard error, says; see `runner.agents.following.OutputReader`."""
+        """What the stream, or the last error on standard error, says; see `OutputReader`."""
         if exit_code is None:
             return None
         if self._broken is not None:

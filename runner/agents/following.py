@@ -16,20 +16,12 @@ from runner.agents.interface import AgentRun, Assignment, Ending, EndKind
 from runner.agents.limits import passed_limit
 from runner.agents.output_reader import OutputReader
 from runner.hosting import AgentSession, HostGone, Notice
-from runner.world import Notify
+from runner.world import BreachWatch
 
 GRACE_S = 2.0
 """Between SIGTERM and SIGKILL."""
 HOST_SLACK_S = 30.0
 """How much later than it must the host may say that an agent ended, before it counts as stuck."""
-
-
-class BreachWatch(Protocol):
-    """Whoever knows when an attempt passes a limit of requests (`runner.world.World`)."""
-
-    def watch(self, key: AttemptKey, notify: Notify) -> None:
-        """Call `notify` once, from another thread."""
-        ...
 
 
 class Hosting(Protocol):

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 from contracts.control import AttemptKey
 from runner.agents.claims import lost
-from runner.agents.following import BreachWatch
 from runner.agents.interface import AgentRun, Assignment
 from runner.agents.limits import passed_limit
 from runner.agents.served_attempt import Endpoint, ServedAttempt
+from runner.world import BreachWatch
 
 
 class HttpAgent:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 
 from contracts.containers import RootSetupEnded
 from contracts.hosting import AgentEnded, AgentFailed, AgentOut, AgentStarted, HostStart
@@ -12,6 +13,7 @@ from runner import clock
 from runner.agents.following import GRACE_S, HOST_SLACK_S
 from runner.containers import NoContainerError
 from runner.hosting import AgentSession, HostGone
+from runner.suite_time import time_left_s
 from runner.texts import BoundedText
 
 LAST_LINES = 5
@@ -39,10 +41,15 @@ class Setup:
     output_bytes: int
     image: str
     """What the container was made from, for a message."""
+    until_s: float = inf
+    """When the suite's time is over."""
 
 
 def run_setup(setup: Setup, session: AgentSession) -> SetupEnd:
-    """Run it as the agent's user; what it leaves running stays. Raises NoContainerError when the host is gone."""
+    """Run it as the agent's user; what it leaves running stays.
+
+    Raises NoContainerError when the host is gone, and SuiteTimeOverError: whoever leaves the container ends it.
+    """
     session.start(
         HostStart(
             id=session.id,
@@ -58,7 +65,8 @@ def run_setup(setup: Setup, session: AgentSession) -> SetupEnd:
     output = BoundedText()
     until = clock.elapsed_s() + setup.seconds + GRACE_S + HOST_SLACK_S
     while True:
-        match session.next(seconds=max(until - clock.elapsed_s(), 0.0)):
+        event = session.next(seconds=min(max(until - clock.elapsed_s(), 0.0), time_left_s(setup.until_s)))
+        match event:
             case AgentOut(text=text):
                 output.add(text)
             case AgentStarted():
@@ -70,6 +78,7 @@ def run_setup(setup: Setup, session: AgentSession) -> SetupEnd:
             case HostGone(reason=reason):
                 raise NoContainerError(f"it was lost during its setup: {reason}")
             case _:
+                time_left_s(setup.until_s)
                 raise NoContainerError("agent_host did not say that the setup ended")
 
 

@@ -37,7 +37,7 @@ def ended(reason: str = "exit", *, exit_code: int | None = 0, signal: int | None
 
 @dataclass
 class ScriptedHost:
-    """Implements `runner.agents.command.Hosting`; `on_end` are the events that follow the order to end."""
+    """Implements `runner.agents.following.Hosting`; `on_end` are the events that follow the order to end."""
 
     events: Sequence[Event]
     on_end: Sequence[Event] = ()
@@ -56,7 +56,7 @@ class ScriptedHost:
 
 @dataclass
 class ScriptedWatch:
-    """Implements `runner.agents.command.BreachWatch`: says at once what the fixture API would say at some time."""
+    """Implements `runner.world.BreachWatch`: says at once what the fixture API would say at some time."""
 
     breach: AttemptBreach | WorldLostError | None = None
     keys: list[AttemptKey] = field(default_factory=list)

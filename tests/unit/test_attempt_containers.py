@@ -163,6 +163,18 @@ def test_only_a_container_that_nobody_entered_costs_a_call_at_its_end(
     assert [call.split()[0] for call in calls(runtime)] == ["run", "rm"]
 
 
+def test_a_container_that_is_over_while_it_starts_is_removed_once_it_has(
+    make: Callable[..., AttemptContainers], runtime: Path
+) -> None:
+    runtime.write_text(RUNTIME.replace("  run)", "  run) sleep 0.3;").replace("printf", "sleep 0; printf"))
+    runtime.write_text(runtime.read_text() + 'printf \'%s ended\\n\' "$1" >> "$0.calls"\n')
+
+    obey(make(), WANTED, ContainerOver(alias="attempt-1", entered=False))
+
+    assert [" ".join(call.split()[:2]) for call in calls(runtime)][1] == "run ended"
+    assert calls(runtime)[2].startswith("rm --force p-attempt-1")
+
+
 def test_a_container_that_is_kept_is_neither_removed_nor_ends(
     make: Callable[..., AttemptContainers], runtime: Path
 ) -> None:

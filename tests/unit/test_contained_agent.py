@@ -12,10 +12,13 @@ from contracts.hosting import HostStart
 from contracts.outcome import Outcome, OutcomeClass
 from contracts.plan import ImageIdentity
 from contracts.suite.settings import Limits
+from runner import clock
+from runner.agents import contained
 from runner.agents.contained import ContainedAgent, image_of
 from runner.agents.interface import AgentRun, Assignment, Ending, EndKind
+from runner.suite_time import CUT_OFF
 from runner.verdict import Happened, decide
-from tests.fakes.assignments import PREFIX, TOKEN, assignment_of, case_of
+from tests.fakes.assignments import ORIGIN, PREFIX, TOKEN, assignment_of, case_of
 from tests.fakes.scripted_containers import ScriptedDriver
 from tests.fakes.written_runs import plan_of
 
@@ -34,12 +37,17 @@ class Inner:
 
 
 def run(
-    driver: ScriptedDriver, monkeypatch: pytest.MonkeyPatch, *, setup: str | None = "make", **conditions: Any
+    driver: ScriptedDriver,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    setup: str | None = "make",
+    given: dict[str, Any] | None = None,
+    **conditions: Any,
 ) -> tuple[AgentRun, Inner]:
     driver.reach(monkeypatch)
     inner = Inner()
     agent = ContainedAgent(inner, containers=driver.containers, plan=plan_of("greets"), agent_env={"KEY": "k"})
-    assignment = assignment_of(case=case_of(setup=setup), limits=Limits(setup_seconds=7))
+    assignment = replace(assignment_of(case=case_of(setup=setup), limits=Limits(setup_seconds=7)), **(given or {}))
     conditions = {"isolation": "container"} | conditions
     found = agent.run(replace(assignment, conditions=assignment.conditions.model_copy(update=conditions)))
     return found, inner
@@ -131,6 +139,42 @@ def test_a_setup_as_root_that_succeeds_lets_the_agent_run(monkeypatch: pytest.Mo
     _, inner = run(ScriptedDriver(setup=(0, "installed")), monkeypatch, setup_root=True)
 
     assert inner.runs == 1
+
+
+def test_a_setup_that_fails_for_an_agent_that_selects_by_header_is_told_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said = {"op": "out", "stream": "stdout", "text": f"curl: {ORIGIN}/x failed\n"}
+    events: list[dict[str, Any]] = [said, {"op": "ended", "exitCode": 1}]
+
+    found, _ = run(ScriptedDriver(script=[events]), monkeypatch, given={"fixture_url": ORIGIN})
+
+    assert found.log == f"curl: {ORIGIN}/x failed\n"
+
+
+@pytest.mark.parametrize("setup_root", [True, False])
+def test_a_setup_under_way_is_left_when_the_suites_time_ends_and_the_agent_never_runs(
+    monkeypatch: pytest.MonkeyPatch, setup_root: bool
+) -> None:
+    driver = ScriptedDriver(script=[[]])
+    answer = driver.answer
+    monkeypatch.setattr(driver, "answer", lambda request: None if "setup" in request.type else answer(request))
+    given = {"suite_until_s": clock.elapsed_s() + 0.5}
+
+    found, inner = run(driver, monkeypatch, given=given, setup_root=setup_root)
+
+    assert (found.ending, inner.runs) == (Ending(kind=EndKind.INFRASTRUCTURE, reason=CUT_OFF), 0)
+    assert driver.hosts[0].is_closed
+    assert driver.kinds()[-1] == "container-over"
+
+
+def test_a_setup_that_is_done_when_the_suites_time_is_over_lets_no_agent_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = ScriptedDriver(script=[[OK]])
+    monkeypatch.setattr(contained, "run_setup", lambda *_: clock.pause(0.6))
+
+    found, inner = run(driver, monkeypatch, given={"suite_until_s": clock.elapsed_s() + 0.5})
+
+    assert (found.ending.reason, inner.runs) == (CUT_OFF, 0)
 
 
 def test_an_attempt_without_a_container_is_infrastructure(monkeypatch: pytest.MonkeyPatch) -> None:

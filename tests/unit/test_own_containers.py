@@ -7,12 +7,17 @@ import json
 
 import pytest
 
+from contracts.attempt import AttemptRecord
 from contracts.containers import REQUEST_MARKS, ContainerOver, ContainerWanted, container_requests
 from contracts.control import AttemptKey
 from contracts.hosting import HostStart
+from contracts.lines import RunnerAttempt
+from contracts.outcome import Outcome, OutcomeClass
 from contracts.plan import PlannedCase
+from runner import clock
 from runner.attempts import Task
 from runner.containers import Containers, NoContainerError, in_container
+from runner.suite_time import SuiteTimeOverError
 from tests.fakes.assignments import DIGEST, case_of
 from tests.fakes.scripted_containers import ScriptedDriver
 
@@ -22,6 +27,28 @@ KEY = AttemptKey(case="greets", attempt=1)
 def task(attempt: int) -> Task:
     planned = PlannedCase(case_id="greets", title="", protected=False, case_digest=DIGEST)
     return Task(planned=planned, case=case_of(), attempt=attempt, repeat=attempt)
+
+
+def nothing_lost() -> None:
+    return None
+
+
+def finished(attempt: int) -> RunnerAttempt:
+    record = AttemptRecord(
+        case_id="greets",
+        title="",
+        protected=False,
+        case_digest=DIGEST,
+        attempt=attempt,
+        repeat=attempt,
+        outcome=Outcome.UNKNOWN,
+        outcome_class=OutcomeClass.NOT_RUN,
+        trajectory_digest=DIGEST,
+        tool_calls=0,
+        started_at="2026-09-01T12:00:00Z",
+        duration_ms=0,
+    )
+    return RunnerAttempt(record=record)
 
 
 def test_the_token_is_given_to_the_host_and_only_its_digest_to_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,16 +81,64 @@ def test_every_request_is_told_from_other_lines_by_how_it_begins(monkeypatch: py
 
 def test_one_container_is_asked_for_ahead_of_those_that_are_taken() -> None:
     driver = ScriptedDriver(answers_at_once=False)
-    groups = driver.containers.ahead((task(number),) for number in range(1, 5))
+    groups = driver.containers.ahead(((task(number),) for number in range(1, 5)), lost=nothing_lost)
 
     assert [len(driver.requests) for _ in groups] == [2, 3, 4, 4]
     assert [request.attempt for request in driver.requests if isinstance(request, ContainerWanted)] == [1, 2, 3, 4]
 
 
+def test_after_a_loss_no_container_is_asked_for_and_the_one_of_a_skipped_attempt_is_over() -> None:
+    driver, reasons, emitted = ScriptedDriver(answers_at_once=False), list[str](), list[RunnerAttempt]()
+    groups = driver.containers.ahead(
+        ((task(number),) for number in range(1, 9)), lost=lambda: reasons[0] if reasons else None
+    )
+    emit = driver.containers.giving_back(emitted.append)
+    next(groups)
+    reasons.append("the fixture API is gone")
+    emit(finished(1))
+    for (skipped,) in groups:
+        emit(finished(skipped.attempt))
+
+    assert driver.kinds() == ["container-wanted", "container-wanted", "container-over", "container-over"]
+    wanted, over = driver.requests[:2], driver.requests[2:]
+    assert [one.alias for one in over] == [one.alias for one in wanted]
+    assert all(isinstance(one, ContainerOver) and not one.entered for one in over)
+    assert len(emitted) == 8
+
+
+def test_a_container_that_was_taken_is_over_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = ScriptedDriver()
+    driver.reach(monkeypatch)
+    with driver.containers.taken(KEY):
+        pass
+    driver.containers.giving_back(lambda _: None)(finished(1))
+
+    assert driver.kinds() == ["container-wanted", "container-over"]
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_no_wait_for_a_container_goes_past_the_suites_time(monkeypatch: pytest.MonkeyPatch, answers: bool) -> None:
+    driver = ScriptedDriver(answers_at_once=answers)
+    driver.reach(monkeypatch)
+
+    with pytest.raises(SuiteTimeOverError), driver.containers.taken(KEY, until_s=clock.elapsed_s() - 1):
+        raise AssertionError("the time was over before")
+
+    assert driver.hosts == []
+    assert driver.kinds() == ["container-wanted", "container-over"]
+
+
+def test_a_driver_that_does_not_answer_is_left_when_the_suites_time_ends() -> None:
+    driver = ScriptedDriver(answers_at_once=False)
+
+    with pytest.raises(SuiteTimeOverError), driver.containers.taken(KEY, until_s=clock.elapsed_s() + 0.05):
+        raise AssertionError("it never started")
+
+
 def test_what_was_asked_for_ahead_is_not_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = ScriptedDriver()
     driver.reach(monkeypatch)
-    next(driver.containers.ahead([(task(1),)]))
+    next(driver.containers.ahead([(task(1),)], lost=nothing_lost))
 
     with driver.containers.taken(KEY):
         assert driver.kinds() == ["container-wanted"]
