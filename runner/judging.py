@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from contracts.attempt import Check
@@ -34,13 +33,25 @@ CHECKS: tuple[CheckFunction, ...] = (
 
 
 def judge(case: Case, observed: Observed) -> tuple[Check, ...]:
-    """Every verdict, in the order of CONTRACT §3; equal names are numbered, so that runs can be compared by name."""
+    """Every verdict, in the order of CONTRACT §3; equal names are numbered, so that runs can be compared by name.
+
+    No two have the same name, whatever the suite calls them.
+    """
     return tuple(_named_apart(check for function in CHECKS for check in function(case, observed)))
 
 
 def _named_apart(checks: Iterator[Check]) -> Iterator[Check]:
-    seen: Counter[str] = Counter()
-    for check in checks:
-        seen[check.name] += 1
-        number = seen[check.name]
-        yield check if number == 1 else check.model_copy(update={"name": f"{check.name} ({number})"})
+    written = tuple(checks)
+    taken, numbers = {check.name for check in written}, dict[str, int]()
+    for check in written:
+        number = numbers.get(check.name, 0) + 1
+        # a number may stand in the name that somebody wrote
+        while number > 1 and f"{check.name} ({number})" in taken:
+            number += 1
+        numbers[check.name] = number
+        if number == 1:
+            yield check
+            continue
+        name = f"{check.name} ({number})"
+        taken.add(name)
+        yield check.model_copy(update={"name": name})

@@ -88,15 +88,15 @@ class _Case:
     def __init__(self, line: RunnerAttempt, *, finish: Callable[[Callable[[], RunnerAttempt]], None]) -> None:
         self._line = line
         self._finish = finish
-        self._told: dict[str, Future[Told]] = {}
-        self._left = len(statements_of(line.record))
+        self._statements = statements_of(line.record)
+        self._told: list[Future[Told]] = []
+        self._left = len(self._statements)
         self._lock = threading.Lock()
 
     def start(self, ask: Callable[[str], Future[Told]]) -> None:
         """Ask about each statement; the last answer finishes the attempt."""
-        for check in statements_of(self._line.record):
-            self._told[check.name] = ask(str(check.expected))
-        for asked in list(self._told.values()):
+        self._told = [ask(str(check.expected)) for check in self._statements]
+        for asked in self._told:
             asked.add_done_callback(self._count)
 
     def _count(self, _asked: Future[Told]) -> None:
@@ -107,5 +107,5 @@ class _Case:
             self._finish(self._judged)
 
     def _judged(self) -> RunnerAttempt:
-        told = {name: asked.result() for name, asked in self._told.items()}
+        told = {check.name: asked.result() for check, asked in zip(self._statements, self._told, strict=True)}
         return self._line.model_copy(update={"record": with_verdicts(self._line.record, told)})

@@ -27,10 +27,12 @@ class Claims(Generic[R]):
         self._counted = self._unbound = 0
 
     def passed(self) -> Ending | None:
-        """The limit that the events so far went past: cost, or calls of tools that nobody else counts."""
-        limits = self._assignment.limits
-        if limits.cost_usd is not None and (self.reader.usage.cost_usd or 0.0) > limits.cost_usd:
+        """The limit that the events so far went past: cost, or calls of models and tools that nobody else counts."""
+        limits, usage = self._assignment.limits, self.reader.usage
+        if limits.cost_usd is not None and (usage.cost_usd or 0.0) > limits.cost_usd:
             return passed_limit("cost", limits=limits)
+        if (usage.model_calls or 0) > limits.model_calls:
+            return passed_limit("model_calls", limits=limits)
         # those of bound tools are counted where they are served
         new_calls = self.reader.calls[self._counted :]
         self._counted += len(new_calls)

@@ -137,6 +137,20 @@ def test_allowed_unmatched_requests_are_no_check_and_none_is_a_pass() -> None:
     assert found.outcome is Outcome.PASS
 
 
+@pytest.mark.parametrize(
+    ("statements", "names"),
+    [
+        (["a", "a", "a (2)"], ["a", "a (3)", "a (2)"]),
+        (["a (2)", "a", "a"], ["a (2)", "a", "a (3)"]),
+        (["a", "a", "a (2)", "a (2)", "a"], ["a", "a (3)", "a (2)", "a (2) (2)", "a (4)"]),
+    ],
+)
+def test_no_two_checks_have_one_name_whatever_is_written(statements: list[str], names: list[str]) -> None:
+    found = judge(case_of(expect={"relevance": statements, "unmatchedRequests": "allow"}), Observed())
+
+    assert [check.name for check in found] == [f"relevance {name}" for name in names]
+
+
 def test_equal_names_are_numbered() -> None:
     case = case_of(expect={"assertions": [{"type": "contains", "value": "x"}] * 2, "unmatchedRequests": "allow"})
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from contracts.hosting import HostStart
+from contracts.hosting import HostEnd, HostStart
 from contracts.order import FIXTURE_URL_MARK, DockerAgentOrder
+from contracts.suite.settings import Limits
 from runner.agents.docker_agent import LONGEST_ARGUMENT, DockerAgent, command_line
 from runner.agents.interface import Assignment, EndKind
 from tests.fakes.assignments import ORIGIN, PREFIX, TOKEN, assignment_of, case_of
-from tests.fakes.docker_agent_streams import TRANSFER, event, text_of
+from tests.fakes.docker_agent_streams import TRANSFER, event, spends, text_of
 from tests.fakes.scripted_host import ScriptedHost, ScriptedWatch, ended, out
 
 WHERE = DockerAgentOrder(binary="/bin/docker-agent", folder="/configs", file="agent.yaml")
@@ -85,6 +86,19 @@ def test_the_agent_file_with_tools_stands_beside_links_to_all_other_files(tmp_pa
     assert (shown, said) == (f"url: {ORIGIN}{PREFIX}/mcp\n", "hi")
     assert names.split("\n")[:-1] == [".hidden", "a file.md", "agent.yaml", "sub"]
     assert (configs / "agent.yaml").read_text() == "agent.yaml"
+
+
+@pytest.mark.parametrize(("calls", "kind"), [(3, EndKind.FINISHED), (4, EndKind.LIMIT)])
+def test_more_model_calls_than_the_limit_end_it_whoever_serves_the_model(calls: int, kind: EndKind) -> None:
+    host = ScriptedHost(events=[out(text_of(spends(0.1))) for _ in range(calls)], on_end=[ended("asked")])
+    host.events = [*host.events, *([ended()] if kind is EndKind.FINISHED else [])]
+    limited = replace(assignment(), limits=Limits(model_calls=3))
+
+    found = DockerAgent(host, watch=ScriptedWatch(), where=WHERE, agent_env={}).run(limited)
+
+    assert (found.ending.kind, found.usage.model_calls) == (kind, calls)
+    assert found.ending.limit == ("model_calls" if kind is EndKind.LIMIT else None)
+    assert any(isinstance(order, HostEnd) for order in host.orders) is (kind is EndKind.LIMIT)
 
 
 def test_a_whole_stream_with_a_sub_agent_becomes_a_run_without_the_prefix() -> None:

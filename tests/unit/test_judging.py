@@ -280,3 +280,12 @@ def test_after_the_end_nothing_is_handed_on() -> None:
     release.set()
     at_work.close()
     assert handed == []
+
+
+def test_an_attempt_whose_checks_share_a_name_is_handed_on_too() -> None:
+    handed = list[RunnerAttempt]()
+    at_work = judging(ScriptedJudge(verdict("pass"), verdict("pass"), verdict("pass")))
+    at_work.take(line_of("a", "a", "b"), done=handed.append)
+    at_work.settle()
+    at_work.close()
+    assert [check.outcome for check in handed[0].record.checks] == [Outcome.PASS] * 3
