@@ -186,7 +186,7 @@ def _failure(trouble: Exception) -> ProviderError:
     if isinstance(trouble, ModelHTTPError):
         status = trouble.status_code
         may_pass = status == _TOO_MANY or status in _SERVER_ERRORS
-        return ProviderError(f"the model's service answered {status}", detail=detail, may_pass=may_pass)
+        return ProviderError(f"the model's service answered {status}", detail=detail, may_pass=may_pass, status=status)
     if isinstance(trouble, ModelConnectionError):
         return ProviderError("the model's service could not be reached", detail=detail, may_pass=True)
     return ProviderError("the model's service answered something that is no reply", detail=detail)

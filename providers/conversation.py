@@ -71,12 +71,14 @@ class Session(Protocol):
 class ProviderError(Exception):
     """The model's service refused, failed or was out of reach; the text names no value and quotes nobody."""
 
-    def __init__(self, reason: str, *, detail: str = "", may_pass: bool = False) -> None:
+    def __init__(self, reason: str, *, detail: str = "", may_pass: bool = False, status: int | None = None) -> None:
         super().__init__(reason)
         self.detail = detail
         """What the service said; for a log that is redacted."""
         self.may_pass = may_pass
         """Asking again may help: 429, 5xx, or no connection."""
+        self.status = status
+        """The HTTP status of a refusal; None where there was no answer, or one that is no reply."""
 
 
 def object_of(written: str) -> dict[str, Json] | None:

@@ -1,4 +1,4 @@
-"""Tells from docker-agent's last words that the provider of its model failed, and not the agent: one table."""
+"""Tells that the provider of a model failed, and not the agent, from a status or docker-agent's words: one table."""
 
 from __future__ import annotations
 
@@ -44,12 +44,13 @@ def provider_failure(error: str) -> str | None:
         return None
     rest = error[about.end() :]
     if status := _STATUS.search(rest):
-        return _by_status(int(status[1] or status[2]))
+        return failure_by_status(int(status[1] or status[2]))
     words = rest.lower()
     return next((said for word, said in NETWORK if word in words), None)
 
 
-def _by_status(status: int) -> str | None:
+def failure_by_status(status: int) -> str | None:
+    """What a provider did that answered with that status of an error, as `provider_failure` says it."""
     if status in STATUSES:
         return STATUSES[status]
     return f"failed (HTTP {status})" if status in range(500, 600) else None

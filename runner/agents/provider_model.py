@@ -12,7 +12,9 @@ from contracts.suite.tool import Tool
 from providers.client import Client
 from providers.conversation import ProviderError, Reply, Sampling, Session, ToolCall, ToolOffer
 from runner.agents.chat_model import ModelTroubleError, system_text
+from runner.agents.claims import agent_error
 from runner.agents.interface import Assignment, Ending, EndKind
+from runner.agents.provider_failures import failure_by_status
 
 
 class ProviderModel:
@@ -53,7 +55,7 @@ class ProviderModel:
 
 @dataclass(frozen=True)
 class ProviderModelSession:
-    """A conversation whose service's failures are the provider's, never the agent's."""
+    """A conversation whose service's failures are the provider's; a request that it finds wrong is the agent's."""
 
     session: Session
 
@@ -70,8 +72,13 @@ class ProviderModelSession:
         try:
             return self.session.ask(seconds=seconds)
         except ProviderError as trouble:
-            ending = Ending(kind=EndKind.PROVIDER, reason=str(trouble))
-            raise ModelTroubleError(ending, detail=trouble.detail) from trouble
+            raise ModelTroubleError(_ending(trouble), detail=trouble.detail) from trouble
+
+
+def _ending(trouble: ProviderError) -> Ending:
+    if trouble.status is not None and failure_by_status(trouble.status) is None:
+        return agent_error(str(trouble))
+    return Ending(kind=EndKind.PROVIDER, reason=str(trouble))
 
 
 def _offer(tool: Tool) -> ToolOffer:

@@ -110,6 +110,7 @@ def test_a_service_that_fails_is_asked_once_and_never_quoted(answer: Answer, rea
     assert "private" not in str(caught.value)
     assert "a-secret-key" not in str(caught.value) + caught.value.detail
     assert caught.value.may_pass is may_pass
+    assert caught.value.status == (answer[0] if answer[0] >= 400 else None)
     assert len(service.requests) == 1
 
 
