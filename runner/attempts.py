@@ -26,7 +26,7 @@ from runner.trajectory import counted, digest_trajectory, merge_trajectory
 from runner.verdict import Happened, decide, not_run
 from runner.world import WorldLostError, WorldRefusedError
 
-_SHOWED_NOTHING = frozenset({EndKind.INFRASTRUCTURE, EndKind.SETUP})
+_SHOWED_NOTHING = frozenset({EndKind.INFRASTRUCTURE, EndKind.SETUP, EndKind.SUITE})
 _COMPLETIONS = "/v1/chat/completions"
 """Where a model is called; asking which models there are calls none."""
 _NO_RUN = AgentRun(ending=Ending(kind=EndKind.FINISHED))

@@ -54,7 +54,9 @@ def _setup(happened: Happened) -> Verdict | None:
 
 
 def _suite(happened: Happened) -> Verdict | None:
-    reason = happened.suite_error or happened.model_error
+    ending = happened.ending
+    told = ending.reason if ending.kind is EndKind.SUITE else None
+    reason = told or happened.suite_error or happened.model_error
     return None if reason is None else _unknown(OutcomeClass.SUITE, reason)
 
 

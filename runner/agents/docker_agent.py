@@ -9,7 +9,7 @@ from contracts.order import FIXTURE_URL_MARK, DockerAgentOrder
 from runner.agents.claims import hiding
 from runner.agents.docker_agent_events import DockerAgentEvents
 from runner.agents.following import GRACE_S, Hosting, follow, session_id
-from runner.agents.interface import AgentRun, Assignment
+from runner.agents.interface import AgentRun, Assignment, Ending, EndKind
 from runner.agents.task import agent_environment
 from runner.world import BreachWatch
 
@@ -24,6 +24,8 @@ QUIET_ENV = {
 """No telemetry, no greeting, no other version than the recorded one, no browser; `-e` may say otherwise."""
 LONGEST_ARGUMENT = 100_000
 """Bytes of a message that still goes in an argument; the kernel takes 128 KiB."""
+ALL_ARGUMENTS = 1_000_000
+"""Bytes of all messages that still go in arguments; the kernel takes 2 MiB, environment included."""
 
 _OWN_FOLDER = ".docker-agent-file"
 _WITH_OWN_FILE = """set -eu
@@ -50,6 +52,9 @@ class DockerAgent:
 
     def run(self, assignment: Assignment) -> AgentRun:
         """Start docker-agent, follow its events, and end it when it passes a limit."""
+        trouble = undeliverable(assignment, self._where)
+        if trouble is not None:
+            return AgentRun(ending=Ending(kind=EndKind.SUITE, reason=trouble), seconds=0.0)
         order = start_order(assignment, where=self._where, agent_env=self._agent_env)
         reader = DockerAgentEvents(hide=hiding(assignment))
         return follow(self._host, watch=self._watch, assignment=assignment, order=order, reader=reader)
@@ -81,9 +86,37 @@ def command_line(assignment: Assignment, where: DockerAgentOrder) -> tuple[tuple
         text = where.text.replace(FIXTURE_URL_MARK, assignment.fixture_url)
         return (*wrapped, *start, *_positional(own_file, messages)), text
     file = f"{where.folder}/{where.file}"
-    if len(messages) == 1 and len(messages[0].encode()) > LONGEST_ARGUMENT:
+    if _goes_over_stdin(messages, where):
         return (*start, file, "-"), messages[0]
     return (*start, *_positional(file, messages)), ""
+
+
+def undeliverable(assignment: Assignment, where: DockerAgentOrder) -> str | None:
+    """Which of the case's messages docker-agent cannot be given, and why; None: it can be given all of them.
+
+    It takes messages as arguments, and from standard input only where there is one, and no agent file goes that way.
+    """
+    messages = [message.content for message in assignment.case.messages]
+    if _goes_over_stdin(messages, where):
+        return None
+    why = "where the case has several" if where.text is None else "with fixture_tools"
+    sizes = [_size(message) for message in messages]
+    for number, size in enumerate(sizes, 1):
+        if size > LONGEST_ARGUMENT:
+            limit = f"{LONGEST_ARGUMENT} bytes of one message {why}"
+            return f"message {number} of the case has {size} bytes; docker-agent can be given {limit}"
+    if sum(sizes) > ALL_ARGUMENTS:
+        limit = f"{ALL_ARGUMENTS} bytes of messages together"
+        return f"the {len(sizes)} messages of the case have {sum(sizes)} bytes; docker-agent can be given {limit}"
+    return None
+
+
+def _goes_over_stdin(messages: Sequence[str], where: DockerAgentOrder) -> bool:
+    return where.text is None and len(messages) == 1 and _size(messages[0]) > LONGEST_ARGUMENT
+
+
+def _size(message: str) -> int:
+    return len(message.encode("utf-8", "replace"))
 
 
 def _approval(args: Sequence[str]) -> tuple[str, ...]:

@@ -72,6 +72,8 @@ class EndKind(Enum):
     LIMIT = "limit"
     PROVIDER = "provider"
     SETUP = "setup"
+    SUITE = "suite"
+    """The case is one that this agent cannot be given."""
     INFRASTRUCTURE = "infrastructure"
 
 

@@ -11,9 +11,12 @@ import pytest
 
 from contracts.hosting import HostEnd, HostStart
 from contracts.order import FIXTURE_URL_MARK, DockerAgentOrder
+from contracts.outcome import Outcome, OutcomeClass
 from contracts.suite.settings import Limits
-from runner.agents.docker_agent import LONGEST_ARGUMENT, DockerAgent, command_line
+from runner.agents.docker_agent import LONGEST_ARGUMENT, DockerAgent, command_line, undeliverable
 from runner.agents.interface import Assignment, EndKind
+from runner.schedule import RETRIED
+from runner.verdict import Happened, decide
 from tests.fakes.assignments import ORIGIN, PREFIX, TOKEN, assignment_of, case_of
 from tests.fakes.docker_agent_streams import TRANSFER, event, spends, text_of
 from tests.fakes.scripted_host import ScriptedHost, ScriptedWatch, ended, out
@@ -52,6 +55,37 @@ def test_messages_that_look_like_options_or_like_standard_input_stay_messages() 
 def test_one_message_that_is_too_long_goes_over_standard_input() -> None:
     long = "x" * (LONGEST_ARGUMENT + 1)
     assert command_line(assignment(long), WHERE) == ((*START, "--yolo", "/configs/agent.yaml", "-"), long)
+
+
+WITH_TOOLS = WHERE.model_copy(update={"text": "agents: {}"})
+LONG = "ä" * (LONGEST_ARGUMENT // 2 + 1)
+
+
+@pytest.mark.parametrize(
+    ("messages", "where", "words"),
+    [
+        (("a", LONG), WHERE, "message 2 of the case has 100002 bytes; docker-agent can be given 100000 bytes of one"),
+        ((LONG,), WITH_TOOLS, "message 1 of the case has 100002 bytes; docker-agent can be given 100000 bytes of one"),
+        (("b" * LONGEST_ARGUMENT,) * 11, WHERE, "the 11 messages of the case have 1100000 bytes"),
+    ],
+)
+def test_messages_that_fit_in_no_argument_are_the_suites_and_nothing_starts(
+    messages: tuple[str, ...], where: DockerAgentOrder, words: str
+) -> None:
+    host = ScriptedHost(events=[ended()])
+
+    found = DockerAgent(host, watch=ScriptedWatch(), where=where, agent_env={}).run(assignment(*messages))
+
+    assert words in (found.ending.reason or "")
+    assert host.orders == []
+    verdict = decide(Happened(ending=found.ending, expects_nothing=True))
+    assert (verdict.outcome, verdict.outcome_class) == (Outcome.UNKNOWN, OutcomeClass.SUITE)
+    assert verdict.outcome_class not in RETRIED
+
+
+def test_messages_that_fit_are_given() -> None:
+    assert undeliverable(assignment(*("b" * LONGEST_ARGUMENT,) * 10), WHERE) is None
+    assert undeliverable(assignment(LONG * 20), WHERE) is None
 
 
 def order_of(where: DockerAgentOrder = WHERE, env: dict[str, str] | None = None) -> HostStart:
