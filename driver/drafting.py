@@ -47,10 +47,14 @@ class Draft:
             return None
         return OwnContainers(
             image_of_case=self.bases.of_case,
-            working_dirs={case.id: case.working_dir for case in self.cases if case.working_dir is not None},
+            working_dirs={case.id: name for case in self.cases if (name := self._working_dir_of(case)) is not None},
             keep=self.request.keep_containers,
             runtime=self.request.container_runtime or "docker",
         )
+
+    def _working_dir_of(self, case: Case) -> str | None:
+        folder = self.suite.working_dir_of(case)
+        return None if folder is None else folder.relative_to(self.suite.root).as_posix()
 
     @property
     def image_references(self) -> dict[str, str]:

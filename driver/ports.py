@@ -34,7 +34,7 @@ class OwnContainers:
     image_of_case: Mapping[str, str]
     """Case id to a key of plan.images."""
     working_dirs: Mapping[str, str]
-    """Case id to the name of its folder in working_dirs/; without the cases that have none."""
+    """Case id to its folder in the suite, relative to the suite's root; without the cases that have none."""
     mounts: Mapping[str, Path] = field(default_factory=dict)
     """Path in the containers to a folder of this machine that all may read, beside the agent's view of the suite."""
     keep: bool = False

@@ -43,6 +43,7 @@ def staged(suite: Suite, *, agent: AgentFolder | None = None) -> Iterator[Staged
         root.chmod(0o755)  # a container's user must get in
         whole = root / "suite"
         left_out = []
+        _make_folders(suite.root, whole)
         for path in files_below(suite.root):
             relative = path.relative_to(suite.root)
             if leads_inside(path, suite.root):
@@ -68,6 +69,15 @@ def files_below(root: Path) -> Iterator[Path]:
         folders[:] = sorted(set(folders) - LEFT_OUT)
         to_folders = [name for name in folders if Path(folder, name).is_symlink()]
         yield from (Path(folder, name) for name in sorted([*names, *to_folders]))
+
+
+def _make_folders(root: Path, whole: Path) -> None:
+    """Also the empty ones: a working_dir, or a folder in it, may have no file."""
+    for folder, folders, _ in os.walk(root):
+        folders[:] = set(folders) - LEFT_OUT
+        made = whole / Path(folder).relative_to(root)
+        made.mkdir()
+        made.chmod(0o755)
 
 
 def _copy_readable(source: Path, target: Path) -> None:

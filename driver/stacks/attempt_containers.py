@@ -77,13 +77,13 @@ class Place:
         )
 
     def _working_copy(self, wanted: ContainerWanted) -> Path | None:
-        name = self.own.working_dirs.get(wanted.case_id)
-        if name is None:
+        folder = self.own.working_dirs.get(wanted.case_id)
+        if folder is None:
             return None
-        source, copy = self.world.suite / "working_dirs" / name, self.copy_of(wanted.alias)
-        copy.mkdir()
-        if source.is_dir():  # a staged suite has no empty folders
-            shutil.copytree(source, copy, dirs_exist_ok=True)
+        source, copy = self.world.suite / folder, self.copy_of(wanted.alias)
+        if not source.is_dir():  # an empty one would let the agent be judged on what it was never given
+            raise NotADirectoryError(f"the working_dir {folder} is not in the suite as it was staged")
+        shutil.copytree(source, copy)
         copy.chmod(0o755)
         if os.getuid() == 0:  # else the container's user is this one
             uid, gid = map(int, self.user.split(":"))

@@ -42,14 +42,14 @@ def make(tmp_path: Path, runtime: Path) -> Iterator[Callable[..., AttemptContain
     image = ImageIdentity(reference="lab", digest="d", image_id="sha256:lab")
     base = ImageIdentity(reference="alpine", digest="d", image_id="sha256:alpine")
     plan = plan_of("greets").model_copy(update={"images": {"agent": image, "base": base}})
-    (tmp_path / "suite/working_dirs/desk").mkdir(parents=True)
-    (tmp_path / "suite/working_dirs/desk/notes").write_text("as it was")
+    (tmp_path / "suite/evals/working_dirs/desk").mkdir(parents=True)
+    (tmp_path / "suite/evals/working_dirs/desk/notes").write_text("as it was")
     (tmp_path / "copies").mkdir()
 
     def containers(*, key: str = "agent", folder: str | None = None, **own: Any) -> AttemptContainers:
         needs = OwnContainers(
             image_of_case={"greets": key},
-            working_dirs={"greets": folder} if folder else {},
+            working_dirs={"greets": f"evals/working_dirs/{folder}"} if folder else {},
             runtime=str(runtime),
             **own,
         )
@@ -144,14 +144,26 @@ def test_the_working_folder_is_a_copy_that_goes_with_its_container(
     obey(make(folder="desk"), ContainerOver(alias="attempt-1", entered=True))
 
     assert not copy.exists()
-    assert (tmp_path / "suite/working_dirs/desk/notes").read_text() == "as it was"
+    assert (tmp_path / "suite/evals/working_dirs/desk/notes").read_text() == "as it was"
 
 
 def test_an_empty_working_folder_is_an_empty_copy(make: Callable[..., AttemptContainers], tmp_path: Path) -> None:
+    (tmp_path / "suite/evals/working_dirs/hollow").mkdir()
+
     (answer,) = obey(make(folder="hollow"), WANTED)
 
     assert answer.type == "started"
     assert list((tmp_path / "copies/attempt-1").iterdir()) == []
+
+
+def test_a_working_folder_that_is_not_there_is_named_and_starts_nothing(
+    make: Callable[..., AttemptContainers], runtime: Path
+) -> None:
+    (answer,) = obey(make(folder="gone"), WANTED)
+
+    assert answer.type == "failed"
+    assert "the working_dir evals/working_dirs/gone is not in the suite" in answer.reason
+    assert not Path(f"{runtime}.calls").exists()
 
 
 def test_only_a_container_that_nobody_entered_costs_a_call_at_its_end(
