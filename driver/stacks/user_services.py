@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.suite.suite import Suite
@@ -17,6 +16,7 @@ from driver.refusals import Refusals, refuse_unknown_profiles
 from driver.stacks.engine import compose_model, unset_variables
 from driver.stacks.images import found_images
 from driver.stacks.user_compose import is_active, problems_of, profiles_in, stack_part
+from driver.stacks.way_out import agent_service
 
 
 def user_services(suite: Suite, *, profiles: tuple[str, ...], env: Mapping[str, str]) -> UserServices:
@@ -99,7 +99,7 @@ def _mount_refusal(suite: Suite, path: Path) -> str | None:
 def write_stack_part(world: World, file: Path) -> None:
     """What `docker compose` gets beside the lab's own files; readable by its owner only: it may hold values of -e."""
     root = world.suite_root.resolve()
-    agent = _agent_service(world)
+    agent = agent_service(world)  # what `-e` names is for it
     part: dict[str, Any] = stack_part(
         world.services.services,
         images={name: image.image_id for name, image in world.services.images.items()},
@@ -108,9 +108,3 @@ def write_stack_part(world: World, file: Path) -> None:
     )
     file.touch(mode=0o600)
     file.write_text(json.dumps(part))
-
-
-def _agent_service(world: World) -> str | None:
-    """The service that the agent's URL names: what `-e` names is for it."""
-    host = urlsplit(world.plan.agent.url or "").hostname
-    return host if host in world.services.services else None
