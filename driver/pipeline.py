@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from contracts import evidence
 from contracts.exits import Exit
 from contracts.plan import Plan
-from driver.abort import leave_unsealed
+from driver.abort import Reached, leave_unsealed
 from driver.agent_reference import fetch_agent
 from driver.collect import Collector, await_ready, read_runner
 from driver.docker_agent_preflight import ReadyAgent, ready_agent
 from driver.drafting import Draft, draft_run, with_preflight
 from driver.isolation import not_promised
+from driver.leaving import taken_down
 from driver.ports import Progress, Stack, StagedAgentFile, UserServices, World
 from driver.refusals import Refusals
 from driver.request import RunRequest
@@ -121,15 +122,31 @@ def _run(
         with leave_unsealed(run, planned=len(plan.cases)) as reached:
             _write_inputs(run, plan, stage, redactor=redactor, not_the_agents=folder.left_out if folder else ())
             world = _world(draft, ready, stage)
-            with _telling_what_is_kept(stack, warn), stack.running(world, log=RunLog(run, redactor).line) as lines:
-                records = read_runner(lines)
-                await_ready(records)
-                reached.attempts_began = True
-                collector = Collector(run=run, plan=plan, redactor=redactor, progress=progress(plan), judging=judging)
-                collector.take(records)
+            collector = Collector(run=run, plan=plan, redactor=redactor, progress=progress(plan), judging=judging)
+            _attempt_all(world, collector, stack=stack, reached=reached, warn=warn)
             collector.settle()
             grading = conclusion.result().write(run, plan, stack=stack, redactor=redactor)
     return RunOutcome(path=run.path, grading=grading, exit_code=grading.exit_code)
+
+
+def _attempt_all(
+    world: World, collector: Collector, *, stack: Stack, reached: Reached, warn: Callable[[str], None]
+) -> None:
+    log = RunLog(collector.run, collector.redactor).line
+
+    def tell(trouble: str) -> None:
+        log("labctl", trouble)
+        warn(trouble)
+
+    running = stack.running(world, log=log)
+    with (
+        _telling_what_is_kept(stack, warn),
+        taken_down(running, is_finished=lambda: collector.collected.finished, tell=tell) as lines,
+    ):
+        records = read_runner(lines)
+        await_ready(records)
+        reached.attempts_began = True
+        collector.take(records)
 
 
 def _world(draft: Draft, ready: _Ready, stage: Staged) -> World:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from contracts.errors import ErrorCode, LabError
+from contracts.errors import ErrorCode, Found, LabError
 from driver.base_images import OWN
 from driver.ports import KeptContainer, OwnContainers, World
 from driver.scratch import kept_folder, remove_kept_folder, scratch_folder
@@ -61,16 +61,30 @@ class _Run:
                 )
             time.sleep(_LOOK_S)
 
-    def kept(self, networks: tuple[str, ...]) -> list[KeptContainer]:
-        """Those that run, taken off the networks, which do not outlive the run."""
+    def kept(self) -> dict[str, KeptContainer]:
+        """Those that run, by their names; raises LabError."""
         look = [self.runtime, "ps", "--no-trunc", "--filter", f"label={PROJECT_LABEL}={self.project}", "--format"]
         lines = must([*look, f'{{{{.Names}}}}\t{{{{.Label "{ATTEMPT_LABEL}"}}}}'], what="list kept containers")
-        kept = []
-        for name, _, attempt in (line.partition("\t") for line in lines.splitlines()):
-            for network in networks:
-                must([self.runtime, "network", "disconnect", "--force", network, name], what=f"leave {network}")
-            kept.append(KeptContainer(attempt=attempt, command=f"{self.runtime} exec -it {name} sh"))
-        return sorted(kept, key=lambda one: one.attempt)
+        kept = {
+            name: KeptContainer(attempt=attempt, command=f"{self.runtime} exec -it {name} sh")
+            for name, _, attempt in (line.partition("\t") for line in lines.splitlines())
+        }
+        return dict(sorted(kept.items(), key=lambda item: item[1].attempt))
+
+    def disconnect(self, names: Iterable[str], networks: tuple[str, ...]) -> None:
+        """Take each off the networks, which do not outlive the run; raises LabError once all were tried."""
+        stayed = []
+        for name, network in ((name, network) for name in names for network in networks):
+            called = call([self.runtime, "network", "disconnect", "--force", network, name])
+            if called.exit_code != 0:
+                stayed.append(Found(called.last_line, network, name))
+        if stayed:
+            raise LabError(
+                ErrorCode.ENGINE_FAILED,
+                "kept containers could not be taken off their network",
+                found=stayed,
+                next_step="labctl clean --kept",
+            )
 
 
 @contextmanager
@@ -114,7 +128,9 @@ def _drop_folder_of_nothing(folder: Path, *, own: OwnContainers, kept: list[Kept
 
 def _leave(run: _Run, *, keep: bool, networks: tuple[str, ...], kept: list[KeptContainer]) -> None:
     if keep:
-        kept.extend(run.kept(networks))
+        found = run.kept()
+        kept.extend(found.values())  # first: they run on, and somebody must know of them, whatever comes
+        run.disconnect(found, networks)
     if not kept:
         run.remove()
 

@@ -54,6 +54,8 @@ class FakeStack:
     not_enforced: tuple[str, ...] = ()
     kept: Sequence[KeptContainer] = ()
     torn_down: bool = False
+    teardown_error: Exception | None = None
+    """Raised when the context is left."""
     worlds: list[World] = field(default_factory=list)
 
     def user_services(self, suite: Suite, *, profiles: tuple[str, ...], env: Mapping[str, str]) -> UserServices:
@@ -73,3 +75,5 @@ class FakeStack:
             yield iter(self.says(world.plan))
         finally:
             self.torn_down = True
+            if self.teardown_error is not None:
+                raise self.teardown_error

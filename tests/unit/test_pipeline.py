@@ -95,6 +95,31 @@ def test_a_refusal_before_the_first_attempt_leaves_nothing(tmp_path: Path) -> No
     assert list(tmp_path.iterdir()) == []
 
 
+def stuck() -> LabError:
+    return LabError(ErrorCode.ENGINE_FAILED, "docker compose down: took too long", cause="network p_tools is in use")
+
+
+def test_finished_attempts_are_sealed_even_where_the_stack_cannot_be_taken_down(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    outcome = run(FakeStack(teardown_error=stuck()), request(tmp_path), warnings)
+
+    assert outcome.exit_code is Exit.YES
+    assert verify_run(outcome.path).cases == 2
+    (told,) = [warning for warning in warnings if "could not be taken down" in warning]
+    assert "docker compose down: took too long: network p_tools is in use" in told
+    assert "labctl clean" in told
+    assert f"labctl | {told}" in (outcome.path / "run.log").read_text()
+
+
+def test_before_the_attempts_are_finished_an_error_of_the_teardown_ends_the_run(tmp_path: Path) -> None:
+    def dies(plan: Plan) -> Iterator[str]:
+        yield RunnerReady(runner="fake").to_line()
+
+    with pytest.raises(LabError, match="took too long"):
+        run(FakeStack(says=dies, teardown_error=stuck()), request(tmp_path))
+    assert not (tmp_path / "run-1" / "COMPLETE").exists()
+
+
 def test_an_interrupt_tears_down_and_keeps_finished_attempts_unsealed(tmp_path: Path) -> None:
     def interrupted(plan: Plan) -> Iterator[str]:
         yield RunnerReady(runner="fake").to_line()

@@ -1,0 +1,38 @@
+"""What is left of the containers of attempts, with a program in the place of `docker` that answers from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from contracts.errors import LabError
+from driver.ports import KeptContainer
+from driver.stacks import attempt_place as place
+
+RUNTIME = """#!/bin/sh
+printf '%s\\n' "$*" >> "$0.calls"
+case "$1 $2" in
+  'ps --no-trunc') printf 'p-2\\tb#1\\np-1\\ta#1\\n';;
+  'network disconnect') if test "$5" = p-1; then echo 'is busy' >&2; exit 1; fi;;
+esac
+"""
+
+
+@pytest.fixture
+def runtime(tmp_path: Path) -> Path:
+    program = tmp_path / "engine"
+    program.write_text(RUNTIME)
+    program.chmod(0o755)
+    return program
+
+
+def test_a_container_that_stays_on_its_network_loses_no_other_kept_one(runtime: Path) -> None:
+    kept: list[KeptContainer] = []
+
+    with pytest.raises(LabError) as caught:
+        place._leave(place._Run(str(runtime), "p"), keep=True, networks=("p_tools",), kept=kept)
+
+    assert [(one.attempt, one.command.split()[-2]) for one in kept] == [("a#1", "p-1"), ("b#1", "p-2")]
+    assert [str(one) for one in caught.value.found] == ["p_tools p-1: is busy"]
+    assert "network disconnect --force p_tools p-2" in Path(f"{runtime}.calls").read_text()
