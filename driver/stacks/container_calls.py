@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from contracts.errors import ErrorCode, Found, LabError
 from driver.stacks.children import child_env
+from driver.stacks.exchange import exchange
 
 CLIENT_ENV = ("HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY")
 """What the client reads to find its engine."""
 CALL_S = 120.0
 """A container may wait for many others on a slow machine."""
 _MOST_OUTPUT = 64 * 1024
+_ADVICE = re.compile(r"(Run|See) '[^']* --help'.*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Called:
-    """How a call ended; `exit_code` None: it took too long."""
+    """How a call ended; `exit_code` None: it took too long, or was given up."""
 
     exit_code: int | None
     output: str
@@ -27,8 +32,9 @@ class Called:
 
     @property
     def last_line(self) -> str:
-        """What it said at last."""
+        """What it said at last, but for the advice to read about its flags, which follows an error."""
         lines = [line.strip() for line in self.output.splitlines() if line.strip()]
+        lines = [line for line in lines if not _ADVICE.fullmatch(line)] or lines
         return lines[-1] if lines else "it said nothing"
 
 
@@ -37,27 +43,36 @@ def client_env() -> dict[str, str]:
     return child_env(**{name: os.environ[name] for name in CLIENT_ENV if name in os.environ})
 
 
-def call(argv: Sequence[str], *, seconds: float = CALL_S, given: bytes = b"") -> Called:
-    """Run it to its end, or end it after that time; `given` is its standard input.
+def call(
+    argv: Sequence[str], *, seconds: float = CALL_S, given: bytes = b"", give_up: threading.Event | None = None
+) -> Called:
+    """Run it to its end, or end it after that time or once `give_up` is set; `given` is its standard input.
 
     A session of its own: a Ctrl-C of the terminal is the driver's to act on, and must not cut a start in half.
     """
+    until = time.monotonic() + seconds
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             argv,
             env=client_env(),
-            input=given,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=seconds,
-            check=False,
             start_new_session=True,
         )
-    except subprocess.TimeoutExpired as late:
-        return Called(None, _end_of(late.stdout or b""))
     except OSError as error:
         return Called(127, f"{argv[0]}: {error.strerror}")
-    return Called(done.returncode, _end_of(done.stdout))
+    with process:
+        try:
+            output, is_whole = exchange(
+                process, given, until=until, most=_MOST_OUTPUT, give_up=give_up or threading.Event()
+            )
+            exit_code = process.wait(max(0.0, until - time.monotonic())) if is_whole else None
+        except subprocess.TimeoutExpired:
+            exit_code = None
+        finally:
+            process.kill()  # does nothing to one that has ended
+    return Called(exit_code, output.decode(errors="replace"))
 
 
 def must(argv: Sequence[str], *, what: str, seconds: float = CALL_S) -> str:
@@ -85,7 +100,3 @@ def refuse_other_engine(runtime: str) -> None:
         cause=other.last_line if other.exit_code != 0 else None,
         next_step="leave out --container-runtime",
     )
-
-
-def _end_of(output: bytes) -> str:
-    return output[-_MOST_OUTPUT:].decode(errors="replace")
