@@ -31,7 +31,8 @@ class Choices:
     agent: ChosenAgent
     env: AgentEnv
     values: Mapping[str, str]
-    """Those of the agent, over them the host's, over both those of `--env-from-file`: what a judge is asked with."""
+    """The host's, over them those of `--env-from-file`, over both an explicit `-e KEY=VALUE`: what a judge is asked
+    with."""
     run_id: str
     started_at: datetime
 
@@ -52,7 +53,7 @@ def choose(request: RunRequest, *, host_env: Mapping[str, str], fetch: Fetch) ->
     run_id = flags.value_of(lambda: _run_id(request, started_at))
     if flags.any or cases is None or agent is None or env is None or run_id is None:
         raise flags.as_one()
-    values = {**env.values, **host_env}
+    values = {**host_env, **env.values}  # the agent's differ from the host's, with the file's, only where -e says so
     return Choices(suite=suite, cases=cases, agent=agent, env=env, values=values, run_id=run_id, started_at=started_at)
 
 

@@ -64,7 +64,11 @@ class ComposeStack:
 
     @contextmanager
     def running(self, world: World, *, log: LogLine) -> Iterator[Iterator[str]]:
-        """See `driver.ports.Stack`; the order goes over stdin, so that no value of -e is in any argv or file."""
+        """See `driver.ports.Stack`; the order goes over stdin, so that no value of -e is in any argv.
+
+        One that is for a service of compose_files is in a file for Compose, which only its owner may read, as long as
+        the run lasts.
+        """
         with ExitStack() as stack:
             work = stack.enter_context(scratch_folder())
             env_file, part = work / "env", work / "services.json"
