@@ -24,10 +24,11 @@ def decide_isolation(
     """The isolation of the whole run; `needs` is what the selected cases need a container for, by case id.
 
     Raises:
-        LabError: BAD_USAGE for chat and http agents, and for `shared`, where a container is asked for or needed;
-            ISOLATION_MISSING for both on the process backend.
+        LabError: BAD_USAGE for flags that contradict each other, and for chat and http agents, and for `shared`, where
+            a container is asked for or needed; ISOLATION_MISSING for both on the process backend.
 
     """
+    _refuse_contradiction(request)
     if agent.adapter in _IN_THE_LAB:
         _refuse_containers_of(agent, asked=request.isolation == "container", needs=needs)
     elif backend == "process":
@@ -42,6 +43,16 @@ def decide_isolation(
         return "container"
     _refuse_idle_flags(request, agent_image=agent_image)
     return "shared"
+
+
+def _refuse_contradiction(request: RunRequest) -> None:
+    if request.setup_root and request.no_setup:
+        raise LabError(
+            ErrorCode.BAD_USAGE,
+            "--setup-root runs each case's setup as root, and --no-setup skips it",
+            found=[Found("are given together", place="--setup-root --no-setup")],
+            expected="one of the two, or none",
+        )
 
 
 def _refuse_containers_of(agent: AgentPlan, *, asked: bool, needs: Mapping[str, Sequence[str]]) -> None:

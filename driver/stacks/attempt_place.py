@@ -17,6 +17,7 @@ from driver.scratch import kept_folder, remove_kept_folder, scratch_folder
 from driver.stacks.attempt_containers import ATTEMPT_LABEL, AttemptContainers, Place
 from driver.stacks.container_argv import AGENT_SUITE, LAB
 from driver.stacks.container_calls import call, must, refuse_other_engine
+from driver.stacks.networks import pool_exhausted
 from driver.stacks.ownership import KEPT_LABEL
 
 PROJECT_LABEL = "labctl.project"
@@ -149,7 +150,12 @@ def _mounts(world: World, own: OwnContainers, folder: Path) -> dict[str, Path]:
 @contextmanager
 def _way_out(runtime: str, name: str, labels: dict[str, str]) -> Iterator[str]:
     named = [part for key, value in labels.items() for part in ("--label", f"{key}={value}")]
-    must([runtime, "network", "create", *named, name], what="make a network that leads out")
+    try:
+        must([runtime, "network", "create", *named, name], what="make a network that leads out")
+    except LabError as error:
+        if pool := pool_exhausted(error.cause or ""):
+            raise pool from error
+        raise
     try:
         yield name
     finally:

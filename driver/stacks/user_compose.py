@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,8 @@ _WHY_NOT = {
     "extra_hosts": "names hosts outside of the stack",
     "volumes_from": "takes the files of another service",
 }
-_ROOT_USERS = frozenset({"0", "root"})
+_ROOT = re.compile(r"root|[+-]?0+|")
+"""What engines take for uid 0; nobody at all is whom the image names, most often root."""
 Folder = Callable[[Path], str | None]
 """Why a path on the host may not be mounted; None where it may."""
 
@@ -68,7 +70,8 @@ def _refused(service: Mapping[str, Any], *, services: frozenset[str], refusal: F
 
 
 def _refused_values(service: Mapping[str, Any], refusal: Folder) -> Iterator[tuple[str, str]]:
-    if str(service.get("user", "")).partition(":")[0] in _ROOT_USERS:
+    user = service.get("user")
+    if user is not None and _ROOT.fullmatch(str(user).partition(":")[0]):
         yield "user", "is root; expected another user, or none for the lab's"
     for index, volume in enumerate(service.get("volumes") or ()):
         if why := _mount_refusal(volume, refusal):

@@ -109,6 +109,12 @@ def test_what_only_containers_of_attempts_have_is_refused_without_them(flags: di
     assert f"{next(iter(flags)).replace('_', '-').replace('agent-image', 'image of the agent')}" in str(error)
 
 
+def test_a_setup_that_is_to_run_as_root_and_to_be_skipped_is_a_contradiction() -> None:
+    error = refusal(isolation="container", setup_root=True, no_setup=True)
+    assert error.code is ErrorCode.BAD_USAGE
+    assert "--setup-root --no-setup: are given together" in str(error)
+
+
 def test_no_setup_takes_the_need_that_comes_from_setup_only() -> None:
     cases = [case_of(id="a", setup="true"), case_of(id="b", setup="true", image="alpine"), case_of(id="c")]
     assert own_container_needs(cases) == {"a": ("setup",), "b": ("setup", "image")}

@@ -51,6 +51,9 @@ def problems(service: Mapping[str, Any], *, name: str = "desk") -> list[str]:
         ("depends_on", {"eval-runner": {}}, 'services.desk.depends_on: "eval-runner" is neither'),
         ("user", "0:0", "services.desk.user: is root"),
         ("user", "root", "services.desk.user: is root"),
+        ("user", "00", "services.desk.user: is root"),
+        ("user", "+0:1000", "services.desk.user: is root"),
+        ("user", ":1000", "services.desk.user: is root"),
         (
             "volumes",
             [{"type": "bind", "source": "/var/run/docker.sock", "target": "/s"}],
