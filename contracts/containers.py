@@ -63,7 +63,7 @@ class ContainerStarted(Record):
 
 
 class ContainerFailed(Record):
-    """It could not be started."""
+    """It could not be started, or the driver could not do what else was asked for it."""
 
     type: Literal["failed"] = "failed"
     alias: str

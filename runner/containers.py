@@ -153,14 +153,16 @@ class Containers:
     def set_up_as_root(
         self, container: Container, script: str, *, env: Mapping[str, str], seconds: float, until_s: float = inf
     ) -> RootSetupEnded:
-        """Have the driver run the script as root; raises NoContainerError when it does not answer.
+        """Have the driver run the script as root; raises NoContainerError when it cannot, or does not answer.
 
         Raises SuiteTimeOverError at `until_s`; the script ends with its container.
         """
         self._tell(RootSetupWanted(alias=container.alias, script=script, env=home_of(env), seconds=seconds))
-        has_answer = container.set_up.wait(min(seconds + ANSWER_S, time_left_s(until_s)))
+        was_answered = container.set_up.wait(min(seconds + ANSWER_S, time_left_s(until_s)))
         time_left_s(until_s)
-        if not has_answer or container.setup is None:
+        if container.failed is not None:
+            raise NoContainerError(container.failed)
+        if not was_answered or container.setup is None:
             raise NoContainerError("the driver did not say how its setup ended")
         return container.setup
 
@@ -177,6 +179,7 @@ class Containers:
             case ContainerFailed(reason=reason):
                 container.failed = reason
                 container.started.set()
+                container.set_up.set()
             case RootSetupEnded():
                 container.setup = answer
                 container.set_up.set()

@@ -10,22 +10,26 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from contracts.containers import (
     ContainerAnswer,
     ContainerFailed,
     ContainerOver,
+    ContainerRequest,
     ContainerStarted,
     ContainerWanted,
     RootSetupEnded,
     RootSetupWanted,
     container_requests,
 )
+from contracts.errors import ErrorCode, Found, LabError
 from driver.base_images import OWN
 from driver.ports import OwnContainers, World
 from driver.stacks.container_argv import AttemptContainer, root_setup_argv, root_setup_order
 from driver.stacks.container_calls import call
 
+Request = TypeVar("Request", bound=ContainerRequest)
 ATTEMPT_LABEL = "labctl.attempt"
 """On every container of an attempt: which one."""
 
@@ -103,6 +107,8 @@ class AttemptContainers:
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _starts: dict[str, Future[None]] = field(default_factory=dict, init=False)
     """By alias: a container may be over before it started."""
+    _give_up: threading.Event = field(default_factory=threading.Event, init=False)
+    _left: list[Found] = field(default_factory=list, init=False)
 
     def __post_init__(self) -> None:
         # one is started ahead of those that run; another may be set up, or be taken away
@@ -113,11 +119,12 @@ class AttemptContainers:
         request = container_requests.validate_json(line)
         match request:
             case ContainerWanted():
-                self._starts[request.alias] = self._pool.submit(self._start, request)
+                self._starts[request.alias] = self._pool.submit(self._obey, self._start, request)
             case RootSetupWanted():
-                self._pool.submit(self._set_up, request)
+                self._pool.submit(self._obey, self._set_up, request)
             case ContainerOver():
-                self._pool.submit(self._take_away, request, self._starts.pop(request.alias, None))
+                start = self._starts.pop(request.alias, None)
+                self._pool.submit(self._obey, lambda over: self._take_away(over, start), request)
 
     def _say(self, answer: ContainerAnswer) -> None:
         if self.answer is None:
@@ -125,12 +132,18 @@ class AttemptContainers:
         with self._lock, suppress(ValueError):  # closed: the runner is being left, and waits for nothing
             self.answer(answer.to_line())
 
-    def _start(self, wanted: ContainerWanted) -> None:
+    def _obey(self, obey: Callable[[Request], None], request: Request) -> None:
+        """Whatever goes wrong: the attempt waits for an answer, which names it; after its end, `close` does."""
         try:
-            argv = self.place.container(wanted).argv()
-        except Exception as error:  # noqa: BLE001 - whatever it is: the attempt waits for an answer, which names it
-            self._say(ContainerFailed(alias=wanted.alias, reason=f"{type(error).__name__}: {error}"))
-            return
+            obey(request)
+        except Exception as error:  # noqa: BLE001 - as said
+            reason = f"{type(error).__name__}: {error}"
+            self._say(ContainerFailed(alias=request.alias, reason=reason))
+            if isinstance(request, ContainerOver):
+                self._left.append(Found(reason, place=self.place.name(request.alias)))
+
+    def _start(self, wanted: ContainerWanted) -> None:
+        argv = self.place.container(wanted).argv()
         called = call(argv)
         if called.exit_code == 0:
             self._say(ContainerStarted(alias=wanted.alias))
@@ -140,7 +153,8 @@ class AttemptContainers:
     def _set_up(self, wanted: RootSetupWanted) -> None:
         name = self.place.name(wanted.alias)
         order = root_setup_order(wanted.script, env=wanted.env)
-        called = call(root_setup_argv(self.place.own.runtime, name), seconds=wanted.seconds, given=order)
+        argv = root_setup_argv(self.place.own.runtime, name)
+        called = call(argv, seconds=wanted.seconds, given=order, give_up=self._give_up)
         self._say(RootSetupEnded(alias=wanted.alias, exit_code=called.exit_code, output=called.output))
 
     def _take_away(self, over: ContainerOver, start: Future[None] | None) -> None:
@@ -156,5 +170,13 @@ class AttemptContainers:
             shutil.rmtree(copy, ignore_errors=True)  # the container may still end; the folder around it goes at last
 
     def close(self) -> None:
-        """Begin nothing more, and wait for what was begun."""
+        """Begin nothing more, end setups, and wait for the rest; raises LabError for what could not be taken away."""
+        self._give_up.set()  # nobody waits for a setup any more; a start that is cut in half would leave a container
         self._pool.shutdown(wait=True, cancel_futures=True)
+        if self._left:
+            raise LabError(
+                ErrorCode.ENGINE_FAILED,
+                f"{len(self._left)} containers of attempts could not be taken away",
+                found=self._left,
+                next_step="labctl clean",
+            )

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from contracts.order import DockerAgentOrder
 from driver.docker_agent_binary import IMAGE_KEY
+from driver.owner import own_identity
 from driver.ports import StagedAgentFile, World
 from driver.stacks.container_calls import must
+from driver.stacks.ownership import OWNER_LABEL, RUN_LABEL
 
 CONFIGS, BINARY = "/configs", "/docker-agent"
 
@@ -50,9 +52,10 @@ def write_docker_agent_part(folder: Path, mounts: dict[str, Path]) -> Path:
 
 def _out_of_image(world: World, *, runtime: str, folder: Path) -> Path:
     image, target = world.plan.images[IMAGE_KEY].image_id, folder / "docker-agent"
-    container = must(
-        [runtime, "create", "--pull", "never", "--network", "none", image, BINARY], what="look into binary_image"
-    ).splitlines()[-1]
+    labels = {RUN_LABEL: world.plan.run_id, OWNER_LABEL: own_identity()}  # or nothing would clean up after a kill
+    named = [part for key, value in labels.items() for part in ("--label", f"{key}={value}")]
+    made = [runtime, "create", "--pull", "never", *named, "--network", "none", image, BINARY]
+    container = must(made, what="look into binary_image").splitlines()[-1]
     try:
         must([runtime, "cp", f"{container}:{BINARY}", str(target)], what=f"take {BINARY} out of binary_image")
     finally:

@@ -1,4 +1,4 @@
-"""What goes to a process and comes from it, both at once, within a time, and never more than the end of it in memory."""
+"""What goes to a process and comes from it, at the same time and within one; only the end of it is held in memory."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from contracts.containers import ContainerOver, ContainerWanted, RootSetupWanted, container_answers
+from contracts.errors import LabError
 from contracts.plan import ImageIdentity
 from contracts.suite.settings import Limits
 from driver.ports import OwnContainers, World
@@ -84,6 +86,7 @@ def obey(containers: AttemptContainers, *requests: Any) -> list[Any]:
     containers.answer = answers.append
     for request in requests:
         containers.take(request.to_line())
+    containers._pool.shutdown(wait=True)  # closing would end a setup
     containers.close()
     return [container_answers.validate_json(line) for line in answers]
 
@@ -208,6 +211,46 @@ def test_a_setup_as_root_gets_script_and_environment_on_its_input_alone(
     assert "exec --interactive --user 0:0 --workdir /working_dir p-attempt-1" in calls(runtime)[0]
     assert "secret-value" not in Path(f"{runtime}.calls").read_text()
     assert json.loads(Path(f"{runtime}.stdin").read_text()) == {"script": "make me", "env": {"KEY": "secret-value"}}
+
+
+def test_a_setup_that_cannot_be_begun_fails_its_attempt_at_once(
+    make: Callable[..., AttemptContainers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_memory(*_: Any, **__: Any) -> list[str]:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr("driver.stacks.attempt_containers.root_setup_argv", no_memory)
+    (answer,) = obey(make(), RootSetupWanted(alias="attempt-1", script="make me", env={}, seconds=20))
+
+    assert (answer.type, answer.reason) == ("failed", "MemoryError: no room")
+
+
+def test_leaving_ends_a_setup_that_is_under_way(make: Callable[..., AttemptContainers], runtime: Path) -> None:
+    runtime.write_text('#!/bin/sh\ntouch "$0.begun"\nexec sleep 600\n')
+    containers, answers = make(), list[str]()
+    containers.answer = answers.append
+    containers.take(RootSetupWanted(alias="attempt-1", script="make me", env={}, seconds=600).to_line())
+    while not Path(f"{runtime}.begun").exists():
+        threading.Event().wait(0.01)
+
+    containers.close()
+
+    assert [container_answers.validate_json(line).type for line in answers] == ["setup-ended"]
+
+
+def test_what_could_not_be_taken_away_is_told_at_the_end(
+    make: Callable[..., AttemptContainers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any, **__: Any) -> None:
+        raise PermissionError("not yours")
+
+    monkeypatch.setattr("driver.stacks.attempt_containers.call", refused)
+    containers = make()
+    with pytest.raises(LabError, match="1 containers of attempts could not be taken away") as caught:
+        obey(containers, ContainerOver(alias="attempt-1", entered=False))
+
+    assert [str(one) for one in caught.value.found] == ["p-attempt-1: PermissionError: not yours"]
+    containers._left.clear()
 
 
 def container(**fields: Any) -> str:

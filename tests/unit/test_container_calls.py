@@ -1,4 +1,4 @@
-"""Calls of a container program: bounded in what they keep, ended when nobody waits for them, and told by their error."""
+"""Calls of a container program: bounded in what they keep, ended when nobody waits for them, told by their error."""
 
 from __future__ import annotations
 

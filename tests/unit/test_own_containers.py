@@ -8,7 +8,7 @@ import json
 import pytest
 
 from contracts.attempt import AttemptRecord
-from contracts.containers import REQUEST_MARKS, ContainerOver, ContainerWanted, container_requests
+from contracts.containers import REQUEST_MARKS, ContainerFailed, ContainerOver, ContainerWanted, container_requests
 from contracts.control import AttemptKey
 from contracts.hosting import HostStart
 from contracts.lines import RunnerAttempt
@@ -153,6 +153,16 @@ def test_a_container_that_could_not_be_started_is_over_with_the_drivers_reason()
     over = driver.requests[-1]
     assert isinstance(over, ContainerOver)
     assert over.entered is False
+
+
+def test_a_setup_that_the_driver_cannot_run_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = ScriptedDriver()
+    driver.reach(monkeypatch)
+    with driver.containers.taken(KEY) as container:
+        driver.containers.hear(ContainerFailed(alias=container.alias, reason="MemoryError").to_line().encode())
+
+        with pytest.raises(NoContainerError, match="MemoryError"):
+            driver.containers.set_up_as_root(container, "true", env={}, seconds=1)
 
 
 def test_an_answer_about_a_container_that_is_over_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
