@@ -118,14 +118,18 @@ def test_the_judge_is_part_of_the_conditions_only_where_it_is_asked(folder: Suit
     assert refusal(folder).code is ErrorCode.KEY_MISSING
 
 
-def test_the_judges_key_is_secret_also_where_it_does_not_reach_the_agent(folder: SuiteFolder, tmp_path: Path) -> None:
+def test_the_judges_key_is_an_explicit_one_and_secret_even_where_the_agents_is_not(
+    folder: SuiteFolder, tmp_path: Path
+) -> None:
     folder.cases.append(judged_case("one", "it is polite"))
     path = tmp_path / "keys.env"
-    path.write_text("OPENAI_API_KEY=of-the-judge\n")
-    found = draft(folder, judge_model="openai/gpt", env_from_file=path, env=("OPENAI_API_KEY=of-the-agent",))
-    assert set(found.secrets.values()) == {"of-the-judge", "of-the-agent"}
+    path.write_text("OPENAI_API_KEY=of-the-file\n")
+    explicit, not_secret = ("OPENAI_API_KEY=explicit",), ("OPENAI_API_KEY",)
+    found = draft(folder, judge_model="openai/gpt", env_from_file=path, env=explicit, not_secret=not_secret)
     assert found.judge is not None
-    assert found.judge.key == "of-the-judge"
+    assert found.judge.key == "explicit"
+    assert found.env.secrets == {}
+    assert found.secrets == {"judge:OPENAI_API_KEY": "explicit"}
 
 
 @pytest.mark.parametrize("model", ["scripted/support", "gpt", "opneai/gpt", "openai/"])
