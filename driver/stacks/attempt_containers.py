@@ -169,9 +169,13 @@ class AttemptContainers:
         if copy.exists():
             shutil.rmtree(copy, ignore_errors=True)  # the container may still end; the folder around it goes at last
 
+    def end_setups(self) -> None:
+        """End those as root that are under way, and begin none: the run is being left."""
+        self._give_up.set()
+
     def close(self) -> None:
         """Begin nothing more, end setups, and wait for the rest; raises LabError for what could not be taken away."""
-        self._give_up.set()  # nobody waits for a setup any more; a start that is cut in half would leave a container
+        self.end_setups()  # not the starts: one that is cut in half would leave a container
         self._pool.shutdown(wait=True, cancel_futures=True)
         if self._left:
             raise LabError(

@@ -94,6 +94,8 @@ class ComposeStack:
                 env=client_env(),
             )
             stack.enter_context(ended(child, grace_s=RUNNER_END_S))
+            if containers is not None:
+                stack.callback(containers.end_setups)  # before the runner, which waits for them
             child.follow(log)
             child.send_line(_order(world).to_line())
             lines = _lines(child, project, services=("fixture-api", *world.services.services))
