@@ -34,6 +34,7 @@ RULES: list[dict[str, Any]] = [
     {"when": {"text": "^denied"}, "reply": {"error": {"status": 401}}},
     {"when": {"text": "^busy"}, "reply": {"error": {"status": 429, "headers": {"Retry-After": "30"}}}},
     {"when": {"text": "^broken"}, "reply": {"error": {"status": 500}}},
+    {"when": {"text": "^too-large"}, "reply": {"error": {"status": 413}}},
     {"when": {"text": "^cut"}, "reply": {"text": "one two three", "cut": True}},
 ]
 CALLS = [{"name": "lookup_order"}, {"name": "lookup_order"}]
@@ -49,7 +50,7 @@ CASES = [
     ),
     case("is-wrong", input="thanks", expect={"toolCalls": [{"name": "lookup_order"}]}),
     case("asks-for-too-much", input="loop", limits={"model_calls": 1}),
-    *[case(name, input=name) for name in ("denied", "busy", "broken", "cut")],
+    *[case(name, input=name) for name in ("denied", "busy", "broken", "cut", "too-large")],
 ]
 FAILURES = {
     "denied": "the model's service answered 401",
@@ -112,6 +113,12 @@ def test_a_service_that_fails_is_the_providers_and_asked_once(both: Both, case_i
     assert (record.outcome, record.outcome_class) == (Outcome.UNKNOWN, OutcomeClass.PROVIDER)
     assert record.reason == FAILURES[case_id]
     assert record.usage.model_calls == 1
+
+
+def test_a_request_that_the_service_finds_wrong_is_the_agents_on_either_model(both: Both) -> None:
+    for record in (both.own["too-large"], both.outside["too-large"]):
+        assert (record.outcome, record.outcome_class) == (Outcome.FAIL, OutcomeClass.AGENT_ERROR)
+        assert str(record.reason).endswith("answered 413")
 
 
 def run_outside(folder: Path, settings: str, **agent_env: str) -> tuple[AttemptRecord, str]:
