@@ -101,7 +101,7 @@ AGENT_ERROR, PROVIDER, LIMIT = ("fail", "agent-error"), ("unknown", "provider"),
         ("floods", LIMIT, "bytes of output"),
         ("too-many-calls", LIMIT, "1 tool calls"),
         ("too-dear", LIMIT, "0.1 USD"),
-        ("too-long-for-the-kernel", ("unknown", "infrastructure"), "could not be started"),
+        ("too-long-for-the-kernel", ("unknown", "suite"), "has 200000 bytes"),
         ("long-message", ("pass", None), None),
     ],
 )

@@ -86,10 +86,12 @@ def test_when_agent_host_dies_attempts_under_way_are_infrastructure_and_the_rest
     classes = [record.outcome_class for record in records]
     assert len(records) == 10
     finished = [record for record in records if record.outcome_class is None]
-    assert 1 <= len(finished) <= 3  # another one may end between the first one's line and the kill
-    assert {record.reason for record in records if record not in finished} == {"agent_host ended"}
-    assert 1 <= classes.count(OutcomeClass.INFRASTRUCTURE) <= 3
-    assert classes.count(OutcomeClass.NOT_RUN) >= 5
+    assert 1 <= len(finished) <= 5  # others may end between the first one's line and the kill, on a busy machine
+    # who notices first says it: the reader of its output, or the writer of the next order
+    lost = {record.reason for record in records if record not in finished}
+    assert all(str(reason).startswith("agent_host ") for reason in lost)
+    assert 1 <= classes.count(OutcomeClass.INFRASTRUCTURE) <= 4
+    assert classes.count(OutcomeClass.NOT_RUN) >= 3
 
 
 def leave(running: subprocess.Popen[bytes]) -> None:
