@@ -1,14 +1,24 @@
-"""Says at the end, group by group, what was run and what was skipped and why."""
+"""A client of whatever fixture API a test has; and at the end, by group, what was run and what was skipped and why."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.fakes.fixture_process import DataClient, FixtureProcess
+
 _TESTS = Path(__file__).parent
 _COUNTED = ("passed", "failed", "error", "skipped")
+
+
+@pytest.fixture
+def client(api: FixtureProcess) -> Iterator[DataClient]:
+    connection = api.client()
+    yield connection
+    connection.close()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

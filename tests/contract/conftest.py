@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.fixture_process import DataClient, FixtureProcess
+from tests.fakes.fixture_process import FixtureProcess
 from tests.fakes.small_world import small_suite
 
 
@@ -20,10 +20,3 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def api(suite: Path) -> Iterator[FixtureProcess]:
     with FixtureProcess(suite) as process:
         yield process
-
-
-@pytest.fixture
-def client(api: FixtureProcess) -> Iterator[DataClient]:
-    connection = api.client()
-    yield connection
-    connection.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.fixture_process import DataClient, FixtureProcess
+from tests.fakes.fixture_process import FixtureProcess
 from tests.fakes.host_runner import Runner
 from tests.fakes.rich_suite import rich_suite
 
@@ -23,13 +23,6 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def api(suite: Path) -> Iterator[FixtureProcess]:
     with FixtureProcess(suite) as process:
         yield process
-
-
-@pytest.fixture
-def client(api: FixtureProcess) -> Iterator[DataClient]:
-    connection = api.client()
-    yield connection
-    connection.close()
 
 
 @pytest.fixture
