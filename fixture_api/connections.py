@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from enum import Enum
 from typing import Any, NamedTuple, cast
 
@@ -35,6 +36,12 @@ _VERSIONS = ("1.0", "1.1")
 CYCLE = "labctl.cycle"
 """Key of an ASGI scope: the RequestResponseCycle that it belongs to."""
 
+Rest = Coroutine[Any, Any, None]
+"""What is left of answering a request once something has to be waited for."""
+
+Begin = Callable[[RequestResponseCycle], Rest | None]
+"""Answers a request as far as that needs no waiting; None: it is answered."""
+
 
 class Patience(NamedTuple):
     """How long a request may take to arrive, in seconds. Between two requests there is no limit."""
@@ -53,23 +60,24 @@ def waits_in_vain(cycle: RequestResponseCycle, *, most: int) -> bool:
     return cycle.waiting_for_100_continue and (announced_length(cycle.scope["headers"]) or 0) > most
 
 
-async def refuse_unsent(cycle: RequestResponseCycle, answer: Answer) -> None:
+def refuse_unsent(cycle: RequestResponseCycle, answer: Answer) -> Rest | None:
     """Answers a request whose body need not come any more, and closes: the answer says so."""
     cycle.keep_alive = False
-    await send_answer(cycle, answer, then_close=True)
+    return send_answer(cycle, answer, then_close=True)
 
 
-async def send_answer(cycle: RequestResponseCycle, answer: Answer, *, then_close: bool = False) -> None:
+def send_answer(cycle: RequestResponseCycle, answer: Answer, *, then_close: bool = False) -> Rest | None:
     """Sends a whole answer at once; `then_close` ends the connection after it, without a word about it in the headers.
 
-    Over ASGI's `send` the same takes two messages whose headers are looked at one by one, each time, though they were
-    checked when the suite was compiled: a quarter of what a request costs. What is done here is what uvicorn's
-    `RequestResponseCycle.send` does for a response with a content-length.
+    Where what was sent before is not taken yet, that is to be waited for. Over ASGI's `send` the same takes two
+    messages whose headers are looked at one by one, each time, though they were checked when the suite was compiled: a
+    quarter of what a request costs. What is done here is what uvicorn's `RequestResponseCycle.send` does for a response
+    with a content-length.
     """
-    if cycle.flow.write_paused and not cycle.disconnected:
-        await cycle.flow.drain()
     if cycle.disconnected:
-        return
+        return None
+    if cycle.flow.write_paused:
+        return _send_drained(cycle, answer, then_close=then_close)
     cycle.response_started = True
     cycle.waiting_for_100_continue = False
     end = b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n"
@@ -77,6 +85,14 @@ async def send_answer(cycle: RequestResponseCycle, answer: Answer, *, then_close
     cycle.transport.write(b"".join((answer.head.wire, answer.length, end, body)))
     cycle.response_complete = True
     _end(cycle, closes=then_close or not cycle.keep_alive)
+    return None
+
+
+async def _send_drained(cycle: RequestResponseCycle, answer: Answer, *, then_close: bool) -> None:
+    await cycle.flow.drain()
+    rest = send_answer(cycle, answer, then_close=then_close)
+    if rest is not None:
+        await rest
 
 
 def close_unanswered(cycle: RequestResponseCycle) -> None:
@@ -109,9 +125,13 @@ class BoundedConnection(HttpToolsProtocol):
     Closing first would turn a time-out that a network fault plans into an end of file (toxiproxy).
     """
 
-    def __init__(self, *args: Any, patience: Patience, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, patience: Patience, begin: Begin | None = None, **kwargs: Any) -> None:
+        """`begin` answers what is here whole without a task of its own: a tenth of what a request costs."""
         super().__init__(*args, **kwargs)
         self._patience = patience
+        self._begin = begin
+        self._unbegun: RequestResponseCycle | None = None
+        """The request whose headers came in the piece that is being read."""
         self._phase = _Phase.BETWEEN
         self._counted_bytes = 0
         """Fed to the parser since a request began, or since headers or a piece of a body were last complete."""
@@ -130,7 +150,6 @@ class BoundedConnection(HttpToolsProtocol):
         """Feeds the parser as long as the headers stay within their bound."""
         if self._is_deaf:
             return
-        self._unset_keepalive_if_required()
         at, whole = 0, memoryview(data)
         while at < len(data) and not self._is_deaf:
             room = MAX_HEADER_BYTES - self._counted_bytes
@@ -140,9 +159,27 @@ class BoundedConnection(HttpToolsProtocol):
             end = self._portion_end(data, at, room=room)
             self._feed_portion(whole[at:end])
             at = end
+        if self._unbegun is not None:
+            self._begin_it(self._unbegun)
         if self._phase is not _Phase.BETWEEN and self._deadline is None and not self._is_deaf:
             seconds = self._patience.body_s if self._phase is _Phase.BODY else self._patience.headers_s
             self._deadline = self.loop.call_later(seconds, self._refuse, TOO_SLOW)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """uvicorn's, for the request that is next to be answered."""
+        if self._begin is not None and cycle is self.cycle and cycle.more_body:
+            self._unbegun = cycle  # its headers have just been read: what else of it came with them is seen first
+        else:
+            super()._start_asgi_task(cycle, app)
+
+    def _begin_it(self, cycle: RequestResponseCycle) -> None:
+        self._unbegun = None
+        try:
+            rest = cast("Begin", self._begin)(cycle)
+        except Exception as error:  # noqa: BLE001 - the task reports it as it reports every other
+            rest = _raise(error)
+        if rest is not None:
+            super()._start_asgi_task(cycle, lambda _scope, _receive, _send: rest)
 
     def _portion_end(self, data: bytes, at: int, *, room: int) -> int:
         """Where to cut what is fed, so that it is known to the byte where headers, bodies and requests end.
@@ -154,9 +191,10 @@ class BoundedConnection(HttpToolsProtocol):
                 return min(len(data), at + self._body_to_come)
             # In chunks: sizes and trailers are lines, and what else has line ends is cut more often than it need be.
             return data.find(b"\n", at, at + room) + 1 or min(len(data), at + room)
-        seam = (self._tail + data[at : at + _SEAM]).find(_END_OF_HEADERS)
-        if seam >= 0:
-            return min(at + seam + len(_END_OF_HEADERS) - len(self._tail), at + room)
+        if self._tail:
+            seam = (self._tail + data[at : at + _SEAM]).find(_END_OF_HEADERS)
+            if seam >= 0:
+                return min(at + seam + len(_END_OF_HEADERS) - len(self._tail), at + room)
         found = data.find(_END_OF_HEADERS, at, at + room)
         return found + len(_END_OF_HEADERS) if found >= 0 else min(len(data), at + room)
 
@@ -165,12 +203,13 @@ class BoundedConnection(HttpToolsProtocol):
         self._body_in_portion = 0
         if not was_in_body:
             self._counted_bytes += len(portion)
-            self._tail = (self._tail + portion[-_SEAM:])[-_SEAM:]
         try:
             self._parse(portion)
         except httptools.HttpParserError:
             self._refuse(NOT_HTTP)
-        if was_in_body and self._phase is _Phase.BODY:
+        if self._phase is _Phase.HEADERS:
+            self._tail = (self._tail + portion[-_SEAM:])[-_SEAM:]
+        elif was_in_body and self._phase is _Phase.BODY:
             before = 0 if self._body_in_portion else self._counted_bytes
             self._counted_bytes = before + len(portion) - self._body_in_portion
 
@@ -242,7 +281,8 @@ class BoundedConnection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """The parser's: its headers are complete; raises, and so refuses, for what is no HTTP/1 or names no host."""
         version = self.parser.get_http_version()
-        hosts = sum(name == b"host" for name, _ in self.headers)
+        names = [name for name, _ in self.headers]
+        hosts = names.count(b"host")
         if version not in _VERSIONS or hosts > 1 or (version == "1.1" and not hosts):
             raise ValueError("no HTTP/1 request, or not one host")
         super().on_headers_complete()
@@ -268,9 +308,16 @@ class BoundedConnection(HttpToolsProtocol):
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """An answer was sent; called once for each."""
+        """An answer was sent; called once for each.
+
+        uvicorn's would also see to it that an idle connection is closed one day.
+        """
         self._unanswered -= 1
-        super().on_response_complete()
+        self.server_state.total_requests += 1
+        if not self.transport.is_closing():
+            self.flow.resume_reading()
+            if self.pipeline:
+                super()._start_asgi_task(*self.pipeline.pop())
         if self._refusal is not None and not self._unanswered:
             self._send_refusal(self._refusal)
 
@@ -279,3 +326,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._is_deaf = True
         self._set_phase(_Phase.BETWEEN)
         super().connection_lost(exc)
+
+
+async def _raise(error: Exception) -> None:
+    raise error

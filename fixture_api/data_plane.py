@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
@@ -13,7 +13,15 @@ from fixture_api import problems
 from fixture_api.answers import Answer
 from fixture_api.attempt import Attempt
 from fixture_api.attempts import Attempts, Selection
-from fixture_api.connections import CYCLE, body_at_hand, close_unanswered, refuse_unsent, send_answer, waits_in_vain
+from fixture_api.connections import (
+    CYCLE,
+    Rest,
+    body_at_hand,
+    close_unanswered,
+    refuse_unsent,
+    send_answer,
+    waits_in_vain,
+)
 from fixture_api.journal import Decision, Ending
 from fixture_api.lab_pages import LabPages
 from fixture_api.mcp_door import MCP_PATH, McpDoor
@@ -45,29 +53,37 @@ class DataPlane:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's
         """Answers one request."""
-        cycle: RequestResponseCycle = scope[CYCLE]
-        found = self._select(scope)
+        rest = self.begin(scope[CYCLE])
+        if rest is not None:
+            await rest
+
+    def begin(self, cycle: RequestResponseCycle) -> Rest | None:
+        """Answers one request, all but what has to be waited for."""
+        found = self._select(cast("Scope", cycle.scope))
         if isinstance(found, Answer):
-            await send_answer(cycle, found)
-            return
+            return send_answer(cycle, found)
         if waits_in_vain(cycle, most=MAX_BODY_BYTES):
-            await refuse_unsent(cycle, problems.BODY_TOO_LARGE)
-            return
+            return refuse_unsent(cycle, problems.BODY_TOO_LARGE)
         attempt, path = found
-        body = await _whole_body(cycle, receive)
+        body = body_at_hand(cycle)
+        if body is None or len(body) > MAX_BODY_BYTES:
+            return self._read_and_answer(cycle, attempt, path=path)
+        return self._answer(cycle, attempt, path=path, body=body)
+
+    async def _read_and_answer(self, cycle: RequestResponseCycle, attempt: Attempt, *, path: bytes) -> None:
+        body = await _read_body(cast("Receive", cycle.receive))
         if body is None:
             # Not journaled: a request is known by its digest, and this one was never read to its end.
-            await send_answer(cycle, problems.BODY_TOO_LARGE)
-            return
-        decision = await self._decide(attempt, scope, path=path, body=body)
-        if (decision.delay_ms or decision.ending.sends_nothing) and not await _waited(attempt, receive, decision):
-            close_unanswered(cycle)
+            rest = send_answer(cycle, problems.BODY_TOO_LARGE)
         else:
-            await send_answer(cycle, decision.answer, then_close=decision.ending is Ending.CUT)
+            rest = self._answer(cycle, attempt, path=path, body=body)
+        if rest is not None:
+            await rest
 
-    async def _decide(self, attempt: Attempt, scope: Scope, *, path: bytes, body: bytes) -> Decision:
+    def _answer(self, cycle: RequestResponseCycle, attempt: Attempt, *, path: bytes, body: bytes) -> Rest | None:
         if attempt.closed:
-            return Decision(problems.UNKNOWN_PREFIX)
+            return send_answer(cycle, problems.UNKNOWN_PREFIX)
+        scope = cast("Scope", cycle.scope)
         query, headers = scope["query_string"], scope["headers"]
         address = attempt.address
         if address is not None and address.may_be_in((path, query, body, *[value for _, value in headers])):
@@ -77,9 +93,17 @@ class DataPlane:
             headers = [(name, hidden(value, host=host)) for name, value in headers]
         location = attempt.locate(scope["method"], path)
         if location.target.path == MCP_PATH:
-            return await self._mcp.decide(attempt, method=scope["method"], headers=headers, body=body)
+            return self._answer_mcp(cycle, attempt, headers=headers, body=body)
         request = read_request(location.target, query_string=query, headers=headers, body=body)
-        return attempt.decide(location, request)
+        return _send(cycle, attempt, attempt.decide(location, request))
+
+    async def _answer_mcp(
+        self, cycle: RequestResponseCycle, attempt: Attempt, *, headers: list[tuple[bytes, bytes]], body: bytes
+    ) -> None:
+        decision = await self._mcp.decide(attempt, method=cycle.scope["method"], headers=headers, body=body)
+        rest = _send(cycle, attempt, decision)
+        if rest is not None:
+            await rest
 
     def _select(self, scope: Scope) -> tuple[Attempt, bytes] | Answer:
         """The attempt and the path in its world; an answer where there is none, or where the lab itself answers."""
@@ -112,6 +136,21 @@ class DataPlane:
         return attempt, path
 
 
+def _send(cycle: RequestResponseCycle, attempt: Attempt, decision: Decision) -> Rest | None:
+    if decision.delay_ms or decision.ending.sends_nothing:
+        return _send_delayed(cycle, attempt, decision)
+    return send_answer(cycle, decision.answer, then_close=decision.ending is Ending.CUT)
+
+
+async def _send_delayed(cycle: RequestResponseCycle, attempt: Attempt, decision: Decision) -> None:
+    if not await _waited(attempt, cast("Receive", cycle.receive), decision):
+        close_unanswered(cycle)
+        return
+    rest = send_answer(cycle, decision.answer, then_close=decision.ending is Ending.CUT)
+    if rest is not None:
+        await rest
+
+
 async def _waited(attempt: Attempt, receive: Receive, decision: Decision) -> bool:
     """True when the answer's whole delay is over; False when nothing is to be sent any more.
 
@@ -132,13 +171,8 @@ async def _disconnected(receive: Receive) -> None:
         pass  # what is left of the request
 
 
-async def _whole_body(cycle: RequestResponseCycle, receive: Receive) -> bytes | None:
-    """The whole body; None when it is longer than MAX_BODY_BYTES, or when the client went away before its end."""
-    body = body_at_hand(cycle)
-    return body if body is not None and len(body) <= MAX_BODY_BYTES else await _read_body(receive)
-
-
 async def _read_body(receive: Receive) -> bytes | None:
+    """The whole body; None when it is longer than MAX_BODY_BYTES, or when the client went away before its end."""
     pieces: list[bytes] = []
     size = 0
     while True:

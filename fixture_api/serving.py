@@ -18,10 +18,8 @@ import uvicorn
 import uvloop
 
 from contracts.errors import ErrorCode, Found, LabError
-from fixture_api.connections import BoundedConnection, Patience
-
-KEEP_ALIVE_S = 3600
-"""An idle connection stays open longer than any attempt: the server is never the first to close it."""
+from fixture_api.connections import Begin, BoundedConnection, Patience
+from fixture_api.data_plane import DataPlane
 
 _BACKLOG = 2048
 
@@ -53,7 +51,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 def serve(  # noqa: PLR0913 - the process's parts
     *,
-    data_app: Any,
+    data_app: DataPlane,
     data: socket.socket,
     control_app: Any,
     control: socket.socket,
@@ -65,8 +63,11 @@ def serve(  # noqa: PLR0913 - the process's parts
     # Nothing with an address or a path is ever logged: a prefix is a secret of its attempt.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="fixture_api: %(levelname)s: %(message)s")
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        apps = [(data_app, data), (control_app, control)]
-        runner.run(_serve(apps, patience=patience, exit_with_stdin=exit_with_stdin))
+        ports = [
+            (_config(data_app, patience, begin=data_app.begin), data),
+            (_config(control_app, patience, begin=None), control),
+        ]
+        runner.run(_serve(ports, exit_with_stdin=exit_with_stdin))
 
 
 def _allow_many_connections() -> None:
@@ -75,14 +76,14 @@ def _allow_many_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-async def _serve(ports: list[tuple[Any, socket.socket]], *, patience: Patience, exit_with_stdin: bool) -> None:
+async def _serve(ports: list[tuple[uvicorn.Config, socket.socket]], *, exit_with_stdin: bool) -> None:
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     if exit_with_stdin:
         await loop.connect_read_pipe(lambda: _EndOfInput(stop), sys.stdin)
-    servers = [_Server(_config(app, patience)) for app, _ in ports]
+    servers = [_Server(config) for config, _ in ports]
     tasks = [
         asyncio.create_task(server.serve(sockets=[bound])) for server, (_, bound) in zip(servers, ports, strict=True)
     ]
@@ -121,10 +122,10 @@ class _EndOfInput(asyncio.Protocol):
         self._stop.set()
 
 
-def _config(app: Any, patience: Patience) -> uvicorn.Config:
+def _config(app: Any, patience: Patience, *, begin: Begin | None) -> uvicorn.Config:
     return uvicorn.Config(
         app,
-        http=cast("type[BoundedConnection]", functools.partial(BoundedConnection, patience=patience)),
+        http=cast("type[BoundedConnection]", functools.partial(BoundedConnection, patience=patience, begin=begin)),
         ws="none",
         lifespan="off",
         interface="asgi3",
@@ -133,6 +134,5 @@ def _config(app: Any, patience: Patience) -> uvicorn.Config:
         proxy_headers=False,
         date_header=False,
         server_header=False,
-        timeout_keep_alive=KEEP_ALIVE_S,
         backlog=_BACKLOG,
     )

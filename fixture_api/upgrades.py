@@ -34,7 +34,10 @@ def announces_body(headers: Headers) -> bool:
 
 def announced_length(headers: Iterable[tuple[bytes, bytes]]) -> int | None:
     """The bytes of a body as its head announces them; None without content-length. The parser has looked at it."""
-    return next((int(value) for name, value in headers if name == b"content-length"), None)
+    for name, value in headers:
+        if name == b"content-length":
+            return int(value)
+    return None
 
 
 def parser_after_upgrade(callbacks: ParserCallbacks, headers: Headers) -> httptools.HttpRequestParser:
