@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Coroutine
 from enum import Enum
 from typing import Any, NamedTuple, cast
@@ -31,6 +32,7 @@ LINGER_S = 2
 
 _END_OF_HEADERS = b"\r\n\r\n"
 _SEAM = len(_END_OF_HEADERS) - 1
+_LENGTH = re.compile(rb"\r\ncontent-length: ?([0-9]{1,7})\r\n", re.IGNORECASE)
 _VERSIONS = ("1.0", "1.1")
 
 CYCLE = "labctl.cycle"
@@ -184,7 +186,8 @@ class BoundedConnection(HttpToolsProtocol):
     def _portion_end(self, data: bytes, at: int, *, room: int) -> int:
         """Where to cut what is fed, so that it is known to the byte where headers, bodies and requests end.
 
-        The parser takes no line that ends otherwise than with CR and LF, so headers end with the first empty one.
+        The parser takes no line that ends otherwise than with CR and LF, so headers end with the first empty one. Most
+        pieces are one request, by its own content-length: that needs no cut.
         """
         if self._phase is _Phase.BODY:
             if self._body_to_come:
@@ -196,7 +199,11 @@ class BoundedConnection(HttpToolsProtocol):
             if seam >= 0:
                 return min(at + seam + len(_END_OF_HEADERS) - len(self._tail), at + room)
         found = data.find(_END_OF_HEADERS, at, at + room)
-        return found + len(_END_OF_HEADERS) if found >= 0 else min(len(data), at + room)
+        if found < 0:
+            return min(len(data), at + room)
+        end = found + len(_END_OF_HEADERS)
+        length = _LENGTH.search(data, at, end)
+        return len(data) if length is not None and end + int(length[1]) == len(data) else end
 
     def _feed_portion(self, portion: memoryview) -> None:
         was_in_body = self._phase is _Phase.BODY
