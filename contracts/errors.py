@@ -26,6 +26,7 @@ class ErrorCode(Enum):
     UNKNOWN_MODEL = ("unknown-model", Exit.USAGE, "The suite has no such model.")
     UNKNOWN_PROMPT = ("unknown-prompt", Exit.USAGE, "The suite declares no prompt of that name.")
     UNKNOWN_PROFILE = ("unknown-profile", Exit.USAGE, "Neither the lab nor a compose file of the suite has it.")
+    UNKNOWN_JOB = ("unknown-job", Exit.USAGE, "The suite declares no job of that name.")
     AGENT_FILE_INVALID = (
         "agent-file-invalid",
         Exit.USAGE,

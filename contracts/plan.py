@@ -155,6 +155,8 @@ class Plan(Record):
     images: dict[str, ImageIdentity] = Field(default_factory=dict)
     capture: Capture
     concurrency: int
+    job: str | None = None
+    """[jobs.NAME] of the suite that the profiles come from; None: they were chosen by name."""
     suite_timeout_seconds: float | None = None
     """From the first attempt on; None: no end."""
     planned_at: str

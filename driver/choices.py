@@ -17,6 +17,7 @@ from driver import clock
 from driver.agent_choice import ChosenAgent, Fetch, choose_agent
 from driver.agent_env import MODELS_GATEWAY, AgentEnv, resolve_agent_env
 from driver.env_file import read_env_values
+from driver.jobs import profiles_of
 from driver.refusals import Refusals
 from driver.request import RunRequest
 from ledger.run_id import RANDOM_BYTES, checked_run_id, new_run_id
@@ -30,6 +31,8 @@ class Choices:
     cases: tuple[Case, ...]
     agent: ChosenAgent
     env: AgentEnv
+    profiles: tuple[str, ...]
+    """By name or by job, each once, in order."""
     values: Mapping[str, str]
     """The host's, over them those of `--env-from-file`, over both an explicit `-e KEY=VALUE`: what a judge is asked
     with."""
@@ -48,13 +51,22 @@ def choose(request: RunRequest, *, host_env: Mapping[str, str], fetch: Fetch) ->
     env = flags.value_of(lambda: _agent_env(request, suite, agent, host_env))
     if agent is not None and env is not None:
         flags.value_of(lambda: _refuse_missing_token(agent.plan, env))
-    flags.value_of(lambda: _refuse_unbuilt_profiles(request.profiles))
+    profiles = flags.value_of(lambda: _profiles(request, suite))
     started_at = clock.now()
     run_id = flags.value_of(lambda: _run_id(request, started_at))
-    if flags.any or cases is None or agent is None or env is None or run_id is None:
+    if flags.any or cases is None or agent is None or env is None or profiles is None or run_id is None:
         raise flags.as_one()
     values = {**host_env, **env.values}  # the agent's differ from the host's, with the file's, only where -e says so
-    return Choices(suite=suite, cases=cases, agent=agent, env=env, values=values, run_id=run_id, started_at=started_at)
+    return Choices(
+        suite=suite,
+        cases=cases,
+        agent=agent,
+        env=env,
+        profiles=profiles,
+        values=values,
+        run_id=run_id,
+        started_at=started_at,
+    )
 
 
 def _file_values(request: RunRequest, host_env: Mapping[str, str]) -> dict[str, str]:
@@ -75,6 +87,12 @@ def _agent_env(request: RunRequest, suite: Suite, agent: ChosenAgent | None, hos
 def _refuse_missing_token(agent: AgentPlan, env: AgentEnv) -> None:
     if agent.adapter == "http" and agent.auth and not env.values.get(agent.auth):
         raise missing_token(agent)
+
+
+def _profiles(request: RunRequest, suite: Suite) -> tuple[str, ...]:
+    profiles = profiles_of(suite, job=request.job, profiles=request.profiles)
+    _refuse_unbuilt_profiles(profiles)
+    return tuple(sorted(set(profiles)))
 
 
 def _refuse_unbuilt_profiles(profiles: Sequence[str]) -> None:

@@ -80,7 +80,7 @@ class _Ready:
 def _checked(draft: Draft, stack: Stack, host_env: Mapping[str, str]) -> _Ready:
     """The plan with what the preflight found; every environment problem at once."""
     checks = Refusals()
-    env, profiles = draft.env.values, draft.request.profiles
+    env, profiles = draft.env.values, draft.plan.conditions.profiles
     services = checks.value_of(lambda: stack.user_services(draft.suite, profiles=profiles, env=env))
     images = checks.value_of(
         lambda: stack.preflight(needs_agent=draft.plan.agent.needs_host, bases=draft.image_references)

@@ -27,6 +27,7 @@ class RunRequest:
     suite_timeout_s: float | None
     """For all attempts together; None: no limit."""
     profiles: tuple[str, ...]
+    """By name; those of a job are known once the suite was read."""
     evidence: Path
     run_id: str | None
     capture: Capture
@@ -47,5 +48,7 @@ class RunRequest:
     judge_model: str | None = None
     """None: the suite decides."""
     judge_votes: int = 1
+    job: str | None = None
+    """[jobs.NAME] of the suite, which names the profiles instead."""
     command: tuple[str, ...]
     """The command line, for the record, with every value of -e taken out."""

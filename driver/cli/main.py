@@ -16,6 +16,7 @@ _COMMANDS = {
     "verify": "Is a run sealed, whole, unchanged, and does results.json follow from the attempts?",
     "show": "Show a run's summary, one trajectory, or its manifest.",
     "cases": "List the cases of a suite; `cases lint` reports every problem of it at once.",
+    "jobs": "The named profile combinations of a suite; --json feeds a CI matrix.",
     "images": "What would run, with digests.",
     "doctor": "Report every environment problem at once, each with its next step.",
     "clean": "Remove what dead runs left behind, never what a live run owns.",

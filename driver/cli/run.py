@@ -100,6 +100,9 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     help="A profile that compose_files of the suite declare; repeatable.",
 )
 @click.option(
+    "--job", metavar="NAME", callback=_filled, help="A named combination of profiles; `labctl jobs` lists them."
+)
+@click.option(
     "--backend",
     type=click.Choice(["auto", "compose", "process"]),
     default="auto",

@@ -32,6 +32,7 @@ Commands:
   show    Show a run's summary, one trajectory, or its manifest.
   cases   List the cases of a suite; `cases lint` reports every problem of it
           at once.
+  jobs    The named profile combinations of a suite; --json feeds a CI matrix.
   images  What would run, with digests.
   doctor  Report every environment problem at once, each with its next step.
   clean   Remove what dead runs left behind, never what a live run owns.
@@ -63,7 +64,7 @@ def test_help_imports_no_work() -> None:
     assert not modules & {"pydantic", "rich", "python_on_whales", "fastapi"}
 
 
-@pytest.mark.parametrize("command", ["run", "verify", "show", "cases", "images", "doctor", "clean"])
+@pytest.mark.parametrize("command", ["run", "verify", "show", "cases", "jobs", "images", "doctor", "clean"])
 def test_every_command_has_help(command: str) -> None:
     done = labctl(command, "--help")
     assert done.returncode == 0
