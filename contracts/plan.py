@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from contracts.flags import Flags
 from contracts.record import Json, Record
 from contracts.suite.settings import Adapter, Limits
 
@@ -150,6 +151,7 @@ class Plan(Record):
     """The command line, without any value of `-e`."""
     suite: str
     """The suite as it was named."""
+    flags: Flags = Field(default_factory=Flags)
     agent: AgentPlan
     conditions: Conditions
     images: dict[str, ImageIdentity] = Field(default_factory=dict)

@@ -111,17 +111,22 @@ def resolve_agent_env(
     return AgentEnv(values=values, secret=frozenset(values) - (frozenset(not_secret) - frozenset(secret)))
 
 
+def name_of(argument: str) -> str:
+    """The KEY of a `KEY` or `KEY=VALUE`."""
+    return argument.partition("=")[0]
+
+
 def without_values(arguments: Iterable[str]) -> tuple[str, ...]:
     """A command line for the record: the values of -e and --env are taken out."""
     shown: list[str] = []
     names_env = False
     for argument in arguments:
         if names_env:
-            shown.append(argument.partition("=")[0])
+            shown.append(name_of(argument))
         elif argument.startswith("--env="):
-            shown.append("--env=" + argument.removeprefix("--env=").partition("=")[0])
+            shown.append("--env=" + name_of(argument.removeprefix("--env=")))
         elif argument.startswith("-e") and argument != "-e" and not argument.startswith("--"):
-            shown.append("-e" + argument.removeprefix("-e").partition("=")[0])
+            shown.append("-e" + name_of(argument.removeprefix("-e")))
         else:
             shown.append(argument)
         names_env = argument in {"-e", "--env"}

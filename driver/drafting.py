@@ -20,6 +20,7 @@ from driver.judging.plan import JudgePlan, missing_judge, plan_judge
 from driver.model_access import require_model_access
 from driver.ports import OwnContainers
 from driver.request import RunRequest
+from driver.rerun import recorded_flags
 from driver.surroundings import Surroundings
 from driver.version import VERSION
 
@@ -100,6 +101,7 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         labctl=VERSION,
         command=request.command,
         suite=str(request.suite),
+        flags=recorded_flags(request),
         agent=agent.plan,
         conditions=_conditions(request, chosen, surroundings, judge, backend=backend),
         capture=request.capture,
