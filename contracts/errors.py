@@ -39,6 +39,7 @@ class ErrorCode(Enum):
     NO_ENGINE = ("no-engine", Exit.ENVIRONMENT, "No container engine answers, or it is too old.")
     ENGINE_FAILED = ("engine-failed", Exit.ENVIRONMENT, "The container engine refused or failed a call.")
     IMAGE_MISSING = ("image-missing", Exit.ENVIRONMENT, "An image of the stack is not on this machine.")
+    IMAGE_UNPINNED = ("image-unpinned", Exit.ENVIRONMENT, "A third-party image is not the one that images.env pins.")
     IMAGE_STALE = ("image-stale", Exit.ENVIRONMENT, "An own image was built from other files than this checkout's.")
     NETWORK_POOL = ("network-pool-exhausted", Exit.ENVIRONMENT, "The engine has no address range left for a network.")
     LEFTOVERS = ("leftovers", Exit.ENVIRONMENT, "Dead runs left something on the engine or the disk; see labctl clean.")

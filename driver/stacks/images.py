@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,7 +62,7 @@ def checked_images(services: tuple[str, ...]) -> dict[str, ImageIdentity]:
         LabError: IMAGE_MISSING or IMAGE_STALE, with all images concerned.
 
     """
-    named = read_env_file(ENV_FILE)
+    named = _named_images()
     inspected = _inspect_all({service: named.get(VARIABLES[service], "") for service in services})
     missing = [service for service, image in inspected.items() if image is None]
     if missing:
@@ -109,8 +110,14 @@ def found_images(references: Mapping[str, str], *, use: str) -> dict[str, ImageI
 
 def known_images() -> tuple[str, ...]:
     """The services that have an image named in .env; raises LabError IMAGE_MISSING when there is none."""
-    named = read_env_file(ENV_FILE)
+    named = _named_images()
     return tuple(service for service, variable in VARIABLES.items() if named.get(variable))
+
+
+def _named_images() -> dict[str, str]:
+    """By variable: those of .env, and over them what the environment says of third-party ones."""
+    chosen = {VARIABLES[service]: os.environ.get(VARIABLES[service]) for service in RECIPES}
+    return read_env_file(ENV_FILE) | {variable: reference for variable, reference in chosen.items() if reference}
 
 
 def _inspect_all(references: Mapping[str, str]) -> dict[str, _Inspected | None]:
