@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from contracts.errors import ErrorCode, LabError
-from driver.owner import owner_is_gone
-from driver.scratch import remove_dead_scratch, remove_kept_folder
+from driver.owner import own_identity, owner_is_gone
+from driver.scratch import own_dead_scratch, remove_dead_scratch, remove_kept_folder
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ def clean_disk() -> Cleaned:
 def clean_engine(*, kept: bool = False) -> Cleaned:
     """Remove containers, networks and volumes whose owner is gone; raises LabError for an engine that fails.
 
-    What --keep-containers left is removed only with `kept`, and its folder on this machine with it.
+    What --keep-containers left is removed only with `kept`, and its folder on this machine with it. Folders of dead
+    runs that `clean_disk` could not remove, because they hold files of root's, are removed through a container.
     """
     from driver.stacks.ownership import owned_things, remove_all  # noqa: PLC0415 - costs 0.2 s, only with an engine
 
@@ -41,10 +44,25 @@ def clean_engine(*, kept: bool = False) -> Cleaned:
             found=failed,
             next_step="labctl clean --kept" if waiting else "labctl clean, once more",
         )
-    for folder in {thing.kept for thing in dead if thing.kept}:
-        remove_kept_folder(folder)
+    stayed = [remove_kept_folder(folder) for folder in sorted({thing.kept for thing in dead if thing.kept})]
+    folders = [*own_dead_scratch(), *(folder for folder in stayed if folder is not None)]
+    _remove_with_files_of_others(folders)
     return Cleaned(
-        removed=tuple(f"{thing.kind} {thing.name} of {thing.run}" for thing in dead),
+        removed=(
+            *(f"{thing.kind} {thing.name} of {thing.run}" for thing in dead),
+            *(f"folder {folder}, with files of another user" for folder in folders),
+        ),
         spared_runs=tuple(sorted({thing.run for thing in things if thing not in dead} - waiting)),
         kept_runs=tuple(sorted(waiting)),
     )
+
+
+def _remove_with_files_of_others(folders: Iterable[Path]) -> None:
+    from driver.stacks.foreign_files import empty_folder  # noqa: PLC0415 - as above
+    from driver.stacks.images import ENV_FILE, VARIABLES, read_env_file  # noqa: PLC0415 - as above
+    from driver.stacks.ownership import OWNER_LABEL, RUN_LABEL  # noqa: PLC0415 - as above
+
+    for folder in folders:
+        image = read_env_file(ENV_FILE)[VARIABLES["agent"]]
+        empty_folder(folder, runtime="docker", image=image, labels={RUN_LABEL: "clean", OWNER_LABEL: own_identity()})
+        folder.rmdir()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from pydantic import ValidationError
@@ -104,6 +104,11 @@ class Collector:
                 self.collected.finished = True
         if not self.collected.finished:
             self._give_up_on_attempts_under_way()
+
+    def pace(self, tell: Callable[[str], None]) -> None:
+        """Let the runner, which `tell` reaches, know when it is too far ahead of the judge, and when no more."""
+        if self.judging is not None:
+            self.judging.tell = tell
 
     def settle(self) -> None:
         """Wait for the verdicts that are still to come; raises LabError WRITE_FAILED."""

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from typing import TypeVar
 
 from contracts.errors import LabError
+
+Running = TypeVar("Running")
 
 
 @contextmanager
 def taken_down(
-    running: AbstractContextManager[Iterator[str]], *, is_finished: Callable[[], bool], tell: Callable[[str], None]
-) -> Iterator[Iterator[str]]:
+    running: AbstractContextManager[Running], *, is_finished: Callable[[], bool], tell: Callable[[str], None]
+) -> Iterator[Running]:
     """The running stack. An error of its teardown is told where the attempts were finished by then, else raised.
 
     Errors of what happens within are always raised.
     """
     was_finished = False
     try:
-        with running as lines:
-            yield lines
+        with running as runner:
+            yield runner
             was_finished = is_finished()
     except Exception as error:
         if not was_finished:

@@ -141,9 +141,10 @@ def _attempt_all(
     running = stack.running(world, log=log)
     with (
         _telling_what_is_kept(stack, warn),
-        taken_down(running, is_finished=lambda: collector.collected.finished, tell=tell) as lines,
+        taken_down(running, is_finished=lambda: collector.collected.finished, tell=tell) as runner,
     ):
-        records = read_runner(lines)
+        collector.pace(runner.tell)
+        records = read_runner(runner.lines)
         await_ready(records)
         reached.attempts_began = True
         collector.take(records)

@@ -76,6 +76,16 @@ class World:
 
 
 @dataclass(frozen=True)
+class RunnerTalk:
+    """A runner that was started."""
+
+    lines: Iterator[str]
+    """What it prints, line by line; ends when the runner does."""
+    tell: Callable[[str], None]
+    """Gives it a line, from any thread; does nothing where it is gone."""
+
+
+@dataclass(frozen=True)
 class EngineFacts:
     """Versions of what carries the stack; None where there is none."""
 
@@ -127,8 +137,8 @@ class Stack(Protocol):
         """Versions, for the manifest."""
         ...
 
-    def running(self, world: World, *, log: LogLine) -> AbstractContextManager[Iterator[str]]:
-        """The stack, up: an iterator over the runner's stdout lines, which ends when the runner does.
+    def running(self, world: World, *, log: LogLine) -> AbstractContextManager[RunnerTalk]:
+        """The stack, up, with its runner.
 
         Leaving the context ends everything that was started, also after an error or an interrupt.
 

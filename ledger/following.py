@@ -16,6 +16,7 @@ from contracts.outcome import Outcome
 from contracts.plan import Plan, PlannedCase
 from ledger.attempts_file import AttemptIndex, BadLineError
 from ledger.grading import grade_indexed
+from ledger.session_files import session_file_problems
 
 Attempts = dict[tuple[str, int], int]
 """(case id, attempt) -> how many journal rows it has."""
@@ -38,6 +39,7 @@ def what_does_not_follow(plan: Plan, root: Path) -> list[Found]:
         grading = grade_indexed(plan, index)
         found += _file_problems(root, evidence.RESULTS, grading.results_pieces())
         found += _file_problems(root, evidence.JUNIT, grading.junit_pieces())
+        found += session_file_problems(plan, index, root, compare=_file_problems)
     return found
 
 

@@ -23,7 +23,7 @@ class SessionRun:
     index: AttemptIndex
     """Of the attempts; scanned."""
     cases: Mapping[str, Case]
-    """The sessions of the suite by their ids, redacted."""
+    """The sessions of the suite, as it is kept beside the attempts, by their ids."""
 
     def planned(self) -> Iterator[tuple[PlannedCase, list[AttemptRecord]]]:
         """The planned sessions with their attempts, in the order of the plan."""
@@ -74,8 +74,9 @@ def _messages(case: Case, attempt: AttemptRecord, *, agent: str) -> Iterator[dic
     """What the user said, then the calls, then the texts: how they took turns is not part of an attempt's record."""
     at = {"created_at": attempt.started_at}
     for message in case.messages:
-        # the suite's own words, so plain at every level, but bounded like all that is kept
-        yield _said("", {"role": "user", "content": captured_text(message.content, level="payloads"), **at})
+        if message.content:  # else it is a session that is not kept
+            # the suite's own words, so plain at every level, but bounded like all that is kept
+            yield _said("", {"role": "user", "content": captured_text(message.content, level="payloads"), **at})
     for number, call in enumerate((call for call in attempt.trajectory if call.counts), start=1):
         call_id = f"call_{number}"
         yield _said(agent, {"role": "assistant", "content": "", "tool_calls": [_tool_call(call_id, call)], **at})

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import zip_longest
 from pathlib import Path
 
 from contracts.record import Json
@@ -60,6 +61,13 @@ CREATE INDEX idx_sessions_parent_id ON sessions(parent_id);
 CREATE INDEX idx_session_items_session ON session_items(session_id, position);
 CREATE INDEX idx_session_items_session_type ON session_items(session_id, item_type);
 """
+_COMPARED = {
+    "sqlite_master": "type, name, tbl_name, sql",
+    "migrations": "*",
+    "sessions": "*",
+    "session_items": "*",
+    "sqlite_sequence": "*",
+}
 _COLUMNS = ("id", "created_at", "title", "input_tokens", "output_tokens", "cost")
 _SESSION = f"""
 INSERT INTO sessions ({", ".join(_COLUMNS)}, tools_approved, thinking)
@@ -73,16 +81,45 @@ INSERT INTO session_items (session_id, position, item_type, agent_name, message_
 def write_sessions_db(run: SessionRun, path: Path) -> None:
     """Writes the store to a new file, with nothing beside it when it is done; raises sqlite3.Error and OSError."""
     with closing(sqlite3.connect(path, isolation_level=None)) as store:
-        # the file is new and only ours: a journal beside it would protect nothing
-        store.execute("PRAGMA journal_mode = OFF")
-        store.execute("BEGIN")
-        for statement in _TABLES.split(";"):
-            store.execute(statement)
-        store.executemany("INSERT INTO migrations VALUES (?, ?, ?, ?)", _migrations(run.plan.planned_at))
-        for session in run.sessions():
-            store.execute(_SESSION, {name: session[name] for name in _COLUMNS})
-            store.executemany(_ITEM, _items(session))
-        store.execute("COMMIT")
+        _fill(store, run)
+
+
+def store_difference(run: SessionRun, path: Path) -> str | None:
+    """The first thing in a store that does not follow from the run; None: it holds exactly that. Raises OSError.
+
+    What is compared is what a reader of it gets, not the bytes: another version of SQLite lays them out otherwise.
+    """
+    # a store without a name is private, on the disk where it gets large, and gone when it is closed
+    with closing(sqlite3.connect("", isolation_level=None)) as expected:
+        _fill(expected, run)
+        try:
+            with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as store:
+                return next(_differences(expected, store), None)
+        except sqlite3.Error as error:
+            return f"is no store that could be read: {error}"
+
+
+def _differences(expected: sqlite3.Connection, store: sqlite3.Connection) -> Iterator[str]:
+    """Tables first: nothing is asked of a store that has others, or views that somebody made."""
+    for table, columns in _COMPARED.items():
+        ask = f"SELECT {columns} FROM {table} ORDER BY rowid"  # noqa: S608 - names of this module only
+        rows = zip_longest(expected.execute(ask), store.execute(ask))
+        number = next((number for number, (one, other) in enumerate(rows, start=1) if one != other), None)
+        if number is not None:
+            yield f"row {number} of {table} does not follow from plan, attempts and sessions"
+
+
+def _fill(store: sqlite3.Connection, run: SessionRun) -> None:
+    # the file is new and only ours: a journal beside it would protect nothing
+    store.execute("PRAGMA journal_mode = OFF")
+    store.execute("BEGIN")
+    for statement in _TABLES.split(";"):
+        store.execute(statement)
+    store.executemany("INSERT INTO migrations VALUES (?, ?, ?, ?)", _migrations(run.plan.planned_at))
+    for session in run.sessions():
+        store.execute(_SESSION, {name: session[name] for name in _COLUMNS})
+        store.executemany(_ITEM, _items(session))
+    store.execute("COMMIT")
 
 
 def _migrations(applied_at: str) -> Iterator[tuple[int, str, str, str]]:

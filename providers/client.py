@@ -32,6 +32,7 @@ CLOSED = "the client was closed"
 _TOO_MANY = 429
 _SERVER_ERRORS = range(500, 600)
 _CLOSING_S = 5.0
+_SLACK_S = 10.0
 
 
 class Client:
@@ -91,7 +92,8 @@ class Client:
 
         waiting = asyncio.run_coroutine_threadsafe(ask(), self._loop)
         try:
-            response = waiting.result()
+            # the loop keeps the time; should it be stuck, or stopped meanwhile, nobody waits for it for ever
+            response = waiting.result(seconds + _SLACK_S)
             return response, reply_of(response, is_priced=self._is_priced)
         except TimeoutError as trouble:
             raise ProviderError(f"the model's service gave no answer within {seconds:g} s") from trouble

@@ -38,6 +38,10 @@ ANSWER_S = 300.0
 """The driver always answers or is gone, which is noticed elsewhere; this is for a driver that is stuck."""
 
 
+LEAVING = "the runner is being left"
+"""Why an attempt gets none any more, once all are given up."""
+
+
 class NoContainerError(Exception):
     """The attempt got no container; the text says why."""
 
@@ -54,6 +58,12 @@ class Container:
     setup: RootSetupEnded | None = None
     host: AgentHost | None = None
 
+    def fail(self, reason: str) -> None:
+        """Let nobody wait for it any more; the first reason stays."""
+        self.failed = self.failed or reason
+        self.started.set()
+        self.set_up.set()
+
 
 class Containers:
     """All containers of a run; implements `runner.agents.following.Hosting` for the thread that took one."""
@@ -66,6 +76,7 @@ class Containers:
         self._asked: dict[tuple[str, int], Container] = {}
         self._open: dict[str, Container] = {}
         self._of_thread = threading.local()
+        self._is_left = False
 
     def ahead(
         self, groups: Iterable[tuple[Task, ...]], *, lost: Callable[[], str | None]
@@ -90,6 +101,9 @@ class Containers:
             if known is not None:
                 return known
             container = Container(alias=f"attempt-{random_bytes(8).hex()}", token=random_bytes(16).hex())
+            if self._is_left:
+                container.fail(LEAVING)
+                return container
             self._asked[key.case, key.attempt] = self._open[container.alias] = container
         digest = hashlib.sha256(container.token.encode()).hexdigest()
         self._tell(ContainerWanted(case_id=key.case, attempt=key.attempt, alias=container.alias, token_sha256=digest))
@@ -120,7 +134,7 @@ class Containers:
         """
         container = self._ask(key)
         try:
-            container.host = self._entered(container, until_s=until_s)
+            self._enter(container, until_s=until_s)
             self._of_thread.container = container
             yield container
         finally:
@@ -128,6 +142,14 @@ class Containers:
             if container.host is not None:
                 container.host.close()
             self._give_back(key, entered=container.host is not None)
+
+    def _enter(self, container: Container, *, until_s: float) -> None:
+        host = self._entered(container, until_s=until_s)
+        with self._lock:
+            container.host = host
+            is_left = self._is_left
+        if is_left:  # meanwhile: `close` knew of no host to leave
+            raise NoContainerError(LEAVING)
 
     def _entered(self, container: Container, *, until_s: float) -> AgentHost:
         has_answer = container.started.wait(min(ANSWER_S, time_left_s(until_s)))
@@ -177,19 +199,21 @@ class Containers:
             case ContainerStarted():
                 container.started.set()
             case ContainerFailed(reason=reason):
-                container.failed = reason
-                container.started.set()
-                container.set_up.set()
+                container.fail(reason)
             case RootSetupEnded():
                 container.setup = answer
                 container.set_up.set()
 
     def close(self) -> None:
-        """Leave every container now, which ends its agent."""
+        """Leave every container now, which ends its agent; those that are still to start get none."""
         with self._lock:
-            hosts = [container.host for container in self._open.values() if container.host is not None]
-        for host in hosts:
-            host.close()
+            self._is_left = True
+            containers = list(self._open.values())
+        for container in containers:
+            container.fail(LEAVING)
+        for container in containers:
+            if container.host is not None:
+                container.host.close()
 
 
 def in_container(order: HostStart) -> HostStart:

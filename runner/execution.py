@@ -12,12 +12,14 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.lines import RunnerAttempt
 from contracts.model_endpoint import is_scripted
 from contracts.order import DockerAgentOrder, HostPerAttempt, RunnerOrder
+from contracts.pace import PACE_MARK
 from contracts.record import Record
 from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
 from runner import clock
 from runner.agents.interface import Agent
 from runner.attempts import AttemptMaker, Task
+from runner.gate import Gate
 from runner.http_calls import Server
 from runner.schedule import Schedule, plan_tasks
 from runner.suite_time import SuiteTime
@@ -48,6 +50,7 @@ class Execution:
     service: ServedProcess | None = field(default=None, init=False)
     served: HttpAgent | None = field(default=None, init=False)
     outside: ProviderModel | None = field(default=None, init=False)
+    gate: Gate = field(default_factory=Gate, init=False)
 
     def __post_init__(self) -> None:
         self.time = SuiteTime(self.order.plan.suite_timeout_seconds, watch=self.world)
@@ -87,7 +90,9 @@ class Execution:
 
     def hear(self, line: bytes) -> None:
         """Take what the driver says while attempts are under way."""
-        if self.containers is not None:
+        if line.startswith(PACE_MARK):
+            self.gate.hear(line)
+        elif self.containers is not None:
             self.containers.hear(line)
 
     def _make_agent(self, *, seconds: float) -> Agent:
@@ -190,7 +195,7 @@ class Execution:
             suite_until_s=self.time.until_s,
         )
         retries = plan.conditions.limits.infrastructure_retries
-        return Schedule(maker, emit=emit, lost=self._lost, abandon=self.end, retries=retries)
+        return Schedule(maker, emit=emit, lost=self._lost, abandon=self.end, retries=retries, gate=self.gate)
 
     def _lost(self) -> str | None:
         losses = (self.time.over, self.world.lost, self.host and self.host.lost, self.service and self.service.over)

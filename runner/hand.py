@@ -6,6 +6,7 @@ import argparse
 import os
 import socket
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -25,6 +26,7 @@ from ledger.results import exit_of
 from ledger.run_directory import RunDirectory
 from ledger.run_id import RANDOM_BYTES, new_run_id
 from ledger.screen_text import PLAIN_SCREEN
+from ledger.session_files import write_session_files
 from ledger.summary import summary_text
 from runner import VERSION, clock
 from runner.execution import Execution
@@ -99,6 +101,8 @@ def _run(options: argparse.Namespace, argv: list[str]) -> int:
             grading = grade_run(plan, run.path / evidence.ATTEMPTS)
             run.write_whole(evidence.RESULTS, grading.results_pieces())
             run.write_whole(evidence.JUNIT, grading.junit_pieces())
+            with tempfile.TemporaryDirectory() as scratch:
+                write_session_files(run, plan, suite=suite.root, scratch=Path(scratch))
     # the default folder is a mount: a person reads this on the host
     shown = f"evidence/{run.path.name}" if run.path.parent == MOUNTED_EVIDENCE else str(run.path)
     sys.stdout.write(summary_text(grading, run=shown, screen=PLAIN_SCREEN) + f"{shown}\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import socket
+import struct
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -30,6 +31,8 @@ from runner import clock
 
 ENDING_S = 15.0
 """How long the host may take to end every agent when the runner leaves."""
+WRITE_S = 30.0
+"""How long a host over TCP may take to read an order."""
 EXIT_S = 1.0
 """After its last output."""
 _RETRY_S = 0.02
@@ -248,7 +251,15 @@ def _connect(where: HostOverTcp, *, until: float) -> socket.socket:
             clock.pause(_RETRY_S)
             continue
         connection.settimeout(None)
+        # of writing alone: who never reads, such as a host that its agent stopped, must hold up no thread for ever
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _timeval(WRITE_S))
         return connection
+
+
+def _timeval(seconds: float) -> bytes:
+    """As the kernel takes it: whole seconds, and microseconds."""
+    whole = int(seconds)
+    return struct.pack("ll", whole, int((seconds - whole) * 1_000_000))
 
 
 class _SocketWriter:
@@ -264,8 +275,10 @@ class _SocketWriter:
         """Nothing is held back."""
 
     def close(self) -> None:
-        self._connection.shutdown(socket.SHUT_WR)
-        self._connection.close()  # for real once the reading end is closed too
+        try:
+            self._connection.shutdown(socket.SHUT_WR)
+        finally:  # also where the host is gone already
+            self._connection.close()  # for real once the reading end is closed too
 
 
 def missing_host(message: str, *, cause: str) -> LabError:

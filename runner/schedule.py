@@ -12,6 +12,7 @@ from contracts.outcome import OutcomeClass
 from contracts.plan import Plan
 from contracts.suite.suite import Suite
 from runner.attempts import Task
+from runner.gate import Gate
 
 RETRIED = frozenset({OutcomeClass.INFRASTRUCTURE, OutcomeClass.PROVIDER})
 """An agent's own failures are never tried again."""
@@ -49,11 +50,11 @@ def plan_tasks(plan: Plan, suite: Suite) -> Iterator[tuple[Task, ...]]:
 class Schedule:
     """Runs groups of tasks on threads.
 
-    `emit` gets every attempt as it is finished, `lost` says why no further one can be made, and `abandon` ends those
-    that are under way when a thread fails.
+    `emit` gets every attempt as it is finished, `lost` says why no further one can be made, `abandon` ends those that
+    are under way when a thread fails, and `gate` is where each repeat waits before it begins.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is another part of a run
         self,
         maker: Maker,
         *,
@@ -61,33 +62,35 @@ class Schedule:
         lost: Callable[[], str | None],
         abandon: Callable[[], None],
         retries: int,
+        gate: Gate | None = None,
     ) -> None:
         self._maker = maker
         self._emit = emit
         self._lost = lost
         self._abandon = abandon
         self._retries = retries
+        self._gate = gate or Gate()
+        self._broken = threading.Event()
         self._lock = threading.Lock()
         self._made = 0
 
     def run(self, groups: Iterable[tuple[Task, ...]], *, concurrency: int) -> int:
         """Make all attempts and return how many; the first exception of a thread stops the others and is raised."""
         waiting = iter(groups)
-        broken = threading.Event()
 
         def work() -> None:
             try:
-                while not broken.is_set() and (group := self._take(waiting)) is not None:
+                while not self._broken.is_set() and (group := self._take(waiting)) is not None:
                     for task in group:
                         self._make(task)
             except BaseException:
-                broken.set()
+                self._broken.set()
                 raise
 
         with ThreadPoolExecutor(concurrency, thread_name_prefix="attempt") as pool:
             workers = [pool.submit(work) for _ in range(concurrency)]
             wait(workers, return_when=FIRST_EXCEPTION)
-            if broken.is_set():
+            if self._broken.is_set():
                 self._abandon()
         for worker in workers:
             worker.result()
@@ -99,6 +102,9 @@ class Schedule:
 
     def _make(self, task: Task) -> None:
         """One repeat: its first try, and others while they die of what is not the agent's."""
+        self._gate.wait(unless=lambda: self._broken.is_set() or self._lost() is not None)
+        if self._broken.is_set():
+            return
         lost = self._lost()
         if lost is not None:
             self._finish(self._maker.skip(task, reason=lost))

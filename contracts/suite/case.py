@@ -43,7 +43,7 @@ class Assertion(Record):
     """Shown instead of type and value."""
     type: str
     """One of contains, not_contains, equals, starts_with, ends_with, regex, json_schema, tool_called, tool_not_called
-    and cost_threshold."""
+    and cost_threshold; equals and ends_with leave out white space around the text."""
     value: Json = Field()
     """Text; for json_schema a schema, for cost_threshold US dollars."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
@@ -20,6 +21,7 @@ from contracts.suite.problems import Document, Place, Problem, Problems
 from contracts.suite.reading import SuiteFolder, UnreadableError, read_json, read_toml
 from contracts.suite.route import Route, RoutesFile
 from contracts.suite.scripted_model import ModelFile
+from contracts.suite.session import SessionCase
 from contracts.suite.session_files import SessionsRead, read_sessions
 from contracts.suite.settings import SuiteSettings
 from contracts.suite.tool import Tool, ToolsFile
@@ -139,6 +141,32 @@ def read_files(folder: SuiteFolder) -> SuiteFiles:
     return files
 
 
+def read_session_cases(root: Path, case_ids: Iterable[str]) -> dict[str, SessionCase]:
+    """Those of the cases that are docker-agent sessions, as far as the files of a suite, or of a part of one, tell.
+
+    Nothing is refused: a session that is not there, or cannot be read, is one that says and expects nothing.
+    """
+    files = SuiteFiles(folder=SuiteFolder(root))
+    if not root.is_dir():
+        return {}
+    _read_settings(files)
+    if files.settings.sessions is None and _has_cases(files):
+        return {}
+    _read_sessions(files)
+    own: Listed[Case] = _read_list(files, "cases", CasesFile)
+    ids = {case.id for case in own.records}
+    found = {source.case.id: source.case for source in files.sessions.sources}
+    return {name: found.get(name) or _silent_session(name) for name in case_ids if name not in ids}
+
+
+def _silent_session(case_id: str) -> SessionCase:
+    return SessionCase.model_validate({"id": case_id, "input": "", "expect": {}})
+
+
+def _has_cases(files: SuiteFiles) -> bool:
+    return "cases" in files.settings.model_fields_set or files.folder.has(files.settings.cases)
+
+
 def _is_lost(files: SuiteFiles, key: str) -> bool:
     """True when suite.toml names something under the key, and nobody can tell what."""
     place = files.setting(key)
@@ -188,7 +216,7 @@ def _read_sessions(files: SuiteFiles) -> None:
         return
     relative = settings.sessions
     if relative is None:
-        if "cases" in settings.model_fields_set or files.folder.has(settings.cases):
+        if _has_cases(files):
             return
         relative = ""
     elif folder.refusal(relative, folder=True):

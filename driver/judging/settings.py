@@ -10,7 +10,7 @@ WAITS_S = (1.0, 4.0)
 """Before the second and the third try."""
 REQUESTS_AT_ONCE = 8
 ATTEMPTS_AHEAD = 64
-"""How many attempts may wait for their verdicts before the runner has to wait."""
+"""How many attempts may wait for their verdicts before the runner begins no further one; those under way come too."""
 TEXT_BYTES = 8 * 1024
 """Of each text, argument object and result in the transcript."""
 TRANSCRIPT_BYTES = 128 * 1024

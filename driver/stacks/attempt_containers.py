@@ -7,7 +7,6 @@ import shutil
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -32,6 +31,8 @@ from driver.stacks.container_calls import call
 Request = TypeVar("Request", bound=ContainerRequest)
 ATTEMPT_LABEL = "labctl.attempt"
 """On every container of an attempt: which one."""
+START_GRACE_S = 10.0
+"""How long starts under way may take once the run is left; one that is cut in half may leave a container."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,13 +103,15 @@ class AttemptContainers:
 
     place: Place
     answer: Callable[[str], None] | None = None
-    """Takes one line for the runner; set before the first request."""
+    """Takes one line for the runner, from any thread; set before the first request."""
     _pool: ThreadPoolExecutor = field(init=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _starts: dict[str, Future[None]] = field(default_factory=dict, init=False)
     """By alias: a container may be over before it started."""
     _give_up: threading.Event = field(default_factory=threading.Event, init=False)
+    _give_up_starts: threading.Event = field(default_factory=threading.Event, init=False)
     _left: list[Found] = field(default_factory=list, init=False)
+    gave_up: bool = field(default=False, init=False)
+    """After `close`: a start was cut off, so the engine may be making a container of it still."""
 
     def __post_init__(self) -> None:
         # one is started ahead of those that run; another may be set up, or be taken away
@@ -129,8 +132,7 @@ class AttemptContainers:
     def _say(self, answer: ContainerAnswer) -> None:
         if self.answer is None:
             raise AssertionError("a request before the runner was started")
-        with self._lock, suppress(ValueError):  # closed: the runner is being left, and waits for nothing
-            self.answer(answer.to_line())
+        self.answer(answer.to_line())
 
     def _obey(self, obey: Callable[[Request], None], request: Request) -> None:
         """Whatever goes wrong: the attempt waits for an answer, which names it; after its end, `close` does."""
@@ -144,7 +146,9 @@ class AttemptContainers:
 
     def _start(self, wanted: ContainerWanted) -> None:
         argv = self.place.container(wanted).argv()
-        called = call(argv)
+        called = call(argv, give_up=self._give_up_starts)
+        if called.exit_code is None:
+            self.gave_up = True
         if called.exit_code == 0:
             self._say(ContainerStarted(alias=wanted.alias))
         else:
@@ -174,9 +178,15 @@ class AttemptContainers:
         self._give_up.set()
 
     def close(self) -> None:
-        """Begin nothing more, end setups, and wait for the rest; raises LabError for what could not be taken away."""
-        self.end_setups()  # not the starts: one that is cut in half would leave a container
+        """Begin nothing more, end setups at once and starts after START_GRACE_S, and wait for the rest.
+
+        Raises LabError for what could not be taken away.
+        """
+        self.end_setups()
+        grace = threading.Timer(START_GRACE_S, self._give_up_starts.set)
+        grace.start()
         self._pool.shutdown(wait=True, cancel_futures=True)
+        grace.cancel()
         if self._left:
             raise LabError(
                 ErrorCode.ENGINE_FAILED,

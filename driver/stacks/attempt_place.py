@@ -17,6 +17,7 @@ from driver.scratch import kept_folder, remove_kept_folder, scratch_folder
 from driver.stacks.attempt_containers import ATTEMPT_LABEL, AttemptContainers, Place
 from driver.stacks.container_argv import AGENT_SUITE, LAB
 from driver.stacks.container_calls import call, must, refuse_other_engine
+from driver.stacks.foreign_files import empty_folder
 from driver.stacks.networks import pool_exhausted
 from driver.stacks.ownership import KEPT_LABEL
 
@@ -24,6 +25,8 @@ PROJECT_LABEL = "labctl.project"
 """The Compose project that a container belongs to; Compose itself does not know it."""
 GONE_S = 30.0
 """How long the engine may take to remove what ended."""
+LATE_S = 3.0
+"""How long a container is looked for that the engine may be making for a client that was ended."""
 _LOOK_S = 0.05
 
 
@@ -46,8 +49,18 @@ class _Run:
         ]
         return must(argv, what="list the containers of attempts").split()
 
-    def remove(self) -> None:
-        """Remove them all, also those that the engine is removing at this moment; raises LabError."""
+    def remove(self, *, may_come: bool = False) -> None:
+        """Remove them all, also those that the engine is removing at this moment; raises LabError.
+
+        With `may_come` one may turn up after the others: those are waited for as well, for LATE_S.
+        """
+        late_until = time.monotonic() + (LATE_S if may_come else 0.0)
+        self._remove_found()
+        while time.monotonic() < late_until:
+            time.sleep(_LOOK_S)
+            self._remove_found()
+
+    def _remove_found(self) -> None:
         until = time.monotonic() + GONE_S
         while ids := self.ids():
             called = call([self.runtime, "rm", "--force", "--volumes", *ids])
@@ -98,6 +111,9 @@ def attempt_place(  # noqa: PLR0913 - each is another part of a run
     with ExitStack() as stack:
         folder = kept_folder() if own.keep else stack.enter_context(scratch_folder())
         folder.chmod(0o755)  # a container's user must get in
+        if not own.keep:  # a setup as root may have left files there that only root can remove
+            image = world.plan.images[OWN].image_id
+            stack.callback(empty_folder, folder, runtime=own.runtime, image=image, labels=labels)
         labels = {**labels, PROJECT_LABEL: project, **({KEPT_LABEL: str(folder)} if own.keep else {})}
         networks: tuple[str, ...] = (tools,)
         if world.plan.conditions.egress:
@@ -117,7 +133,7 @@ def attempt_place(  # noqa: PLR0913 - each is another part of a run
                 mounts=_mounts(world, own, folder),
             )
         )
-        stack.callback(_leave, run, keep=own.keep, networks=networks, kept=kept)
+        stack.callback(lambda: _leave(run, keep=own.keep, networks=networks, kept=kept, may_come=containers.gave_up))
         stack.callback(containers.close)
         yield containers
 
@@ -127,13 +143,15 @@ def _drop_folder_of_nothing(folder: Path, *, own: OwnContainers, kept: list[Kept
         remove_kept_folder(str(folder))
 
 
-def _leave(run: _Run, *, keep: bool, networks: tuple[str, ...], kept: list[KeptContainer]) -> None:
+def _leave(
+    run: _Run, *, keep: bool, networks: tuple[str, ...], kept: list[KeptContainer], may_come: bool = False
+) -> None:
     if keep:
         found = run.kept()
         kept.extend(found.values())  # first: they run on, and somebody must know of them, whatever comes
         run.disconnect(found, networks)
     if not kept:
-        run.remove()
+        run.remove(may_come=may_come)
 
 
 def _mounts(world: World, own: OwnContainers, folder: Path) -> dict[str, Path]:

@@ -37,6 +37,7 @@ class Child:
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=_TAIL_LINES))
     """The last lines of its log, for an error's cause."""
     _pump: threading.Thread | None = None
+    _writing: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def start(cls, service: str, argv: Sequence[str], *, cwd: Path, env: dict[str, str]) -> Child:
@@ -65,13 +66,14 @@ class Child:
         return self.process.stdout
 
     def send_line(self, line: str) -> None:
-        """Write one line to its stdin, which stays open; a child that is gone is noticed by its stdout."""
+        """Write one line to its stdin, which stays open; safe for many threads.
+
+        A child that is gone, or is being left, takes no line: it is noticed by its stdout.
+        """
         assert self.process.stdin is not None  # noqa: S101 - it was opened as a pipe above
-        try:
+        with self._writing, suppress(BrokenPipeError, ValueError):  # ValueError: closed by `ended`
             self.process.stdin.write(line.encode() + b"\n")
             self.process.stdin.flush()
-        except BrokenPipeError:
-            return
 
     def first_line(self, *, timeout_s: float) -> str | None:
         """The first line of its stdout, or None when it ended or took too long."""

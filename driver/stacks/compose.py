@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from contracts.suite.suite import Suite
 from driver import clock
 from driver.checkout import ROOT
 from driver.owner import own_identity
-from driver.ports import EngineFacts, KeptContainer, LogLine, UserServices, World
+from driver.ports import EngineFacts, KeptContainer, LogLine, RunnerTalk, UserServices, World
 from driver.scratch import scratch_folder
 from driver.stacks.attempt_containers import AttemptContainers
 from driver.stacks.attempt_place import attempt_place
@@ -63,7 +63,7 @@ class ComposeStack:
         return self._facts
 
     @contextmanager
-    def running(self, world: World, *, log: LogLine) -> Iterator[Iterator[str]]:
+    def running(self, world: World, *, log: LogLine) -> Iterator[RunnerTalk]:
         """See `driver.ports.Stack`; the order goes over stdin, so that no value of -e is in any argv.
 
         One that is for a service of compose_files is in a file for Compose, which only its owner may read, as long as
@@ -99,7 +99,9 @@ class ComposeStack:
             child.follow(log)
             child.send_line(_order(world).to_line())
             lines = _lines(child, project, services=("fixture-api", *world.services.services))
-            yield lines if containers is None else _without_requests(lines, containers, child)
+            if containers is not None:
+                lines = without_requests(lines, containers, tell=child.send_line)
+            yield RunnerTalk(lines=lines, tell=child.send_line)
 
     @contextmanager
     def _containers(self, world: World, project: str, mounts: Mapping[str, Path]) -> Iterator[AttemptContainers | None]:
@@ -121,9 +123,14 @@ def _shares_an_agent(world: World) -> bool:
     return world.plan.agent.needs_host and world.own_containers is None
 
 
-def _without_requests(lines: Iterator[str], containers: AttemptContainers, child: Child) -> Iterator[str]:
-    """The lines that are for the driver; requests for containers are obeyed as they come."""
-    containers.answer = child.send_line
+def without_requests(
+    lines: Iterator[str], containers: AttemptContainers, *, tell: Callable[[str], None]
+) -> Iterator[str]:
+    """The lines that are for the driver; requests for containers are obeyed as they come, and answered by `tell`.
+
+    Nobody who takes the lines may wait in between: a request that stands behind would wait as long.
+    """
+    containers.answer = tell
     for line in lines:
         if line.startswith(REQUEST_MARKS):
             containers.take(line)

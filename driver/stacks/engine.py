@@ -6,8 +6,9 @@ import json
 import re
 import shutil
 import subprocess
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,8 +45,16 @@ def bounded(what: str, call: Callable[[], T], *, seconds: float = CALL_S) -> T:
         LabError: ENGINE_FAILED when it takes longer (its thread is left to itself) or the engine's client fails.
 
     """
-    pool = ThreadPoolExecutor(1, "engine")
-    future = pool.submit(call)
+    future: Future[T] = Future()
+
+    def answer() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:  # noqa: BLE001 - it is raised by whoever waits, if anybody still does
+            future.set_exception(error)
+
+    # not of a pool: the interpreter waits for those at its end, and an engine may never answer
+    threading.Thread(target=answer, name="engine", daemon=True).start()
     try:
         return future.result(timeout=seconds)
     except FutureTimeoutError as error:
@@ -59,8 +68,6 @@ def bounded(what: str, call: Callable[[], T], *, seconds: float = CALL_S) -> T:
             cause=last_line(error.stderr or error.stdout or "") or None,
             next_step="labctl doctor",
         ) from error
-    finally:
-        pool.shutdown(wait=False)
 
 
 def last_line(text: str) -> str:

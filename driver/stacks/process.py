@@ -13,7 +13,7 @@ from contracts.order import DockerAgentOrder, HostOverStdio, RunnerOrder
 from contracts.plan import Backend, ImageIdentity
 from contracts.suite.suite import Suite
 from driver.checkout import AGENT_HOST
-from driver.ports import EngineFacts, KeptContainer, LogLine, UserServices, World
+from driver.ports import EngineFacts, KeptContainer, LogLine, RunnerTalk, UserServices, World
 from driver.refusals import refuse_unknown_profiles
 from driver.scratch import scratch_folder
 from driver.stacks.children import Child
@@ -63,7 +63,7 @@ class ProcessStack:
         return EngineFacts()
 
     @contextmanager
-    def running(self, world: World, *, log: LogLine) -> Iterator[Iterator[str]]:
+    def running(self, world: World, *, log: LogLine) -> Iterator[RunnerTalk]:
         """See `driver.ports.Stack`; the processes that stood by get their work, and end here."""
         fixture, runner = self._standby.fixture, self._standby.runner
         with scratch_folder() as work, closing(self._standby):
@@ -83,7 +83,7 @@ class ProcessStack:
                 startup_seconds=STARTUP_S,
             )
             runner.send_line(order.to_line())
-            yield runner.lines()
+            yield RunnerTalk(lines=runner.lines(), tell=runner.send_line)
 
 
 def _settings(world: World) -> dict[str, str]:

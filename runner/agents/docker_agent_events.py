@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 from contracts.attempt import Usage
 from contracts.record import Json
@@ -50,6 +50,40 @@ class SessionCounters:
     messages: int = 0
     """Over all messages that the stream tells the tokens of."""
 
+    @property
+    def input(self) -> int | None:
+        """Tokens over all its messages where the stream tells of those."""
+        return self.spent_input if self.messages else self.input_tokens
+
+    @property
+    def output(self) -> int | None:
+        """The same of what came back."""
+        return self.spent_output if self.messages else self.output_tokens
+
+
+@dataclass
+class _Sum:
+    """Of the amounts of many sessions, kept as they change: an agent may tell of as many as its output has room for."""
+
+    total: Fraction = Fraction(0)
+    known: int = 0
+
+    def change(self, before: float | None, after: float | None) -> None:
+        if before is not None:
+            self.total -= Fraction(before)
+            self.known -= 1
+        if after is not None:
+            self.total += Fraction(after)
+            self.known += 1
+
+    @property
+    def cost(self) -> float | None:
+        return float(self.total) if self.known else None
+
+    @property
+    def tokens(self) -> int | None:
+        return min(int(self.total), MOST) if self.known else None
+
 
 @dataclass
 class DockerAgentEvents:
@@ -61,6 +95,10 @@ class DockerAgentEvents:
     _said: list[str] = field(default_factory=list)
     _calls: CallsOfStream = field(default_factory=CallsOfStream)
     _sessions: dict[str, SessionCounters] = field(default_factory=dict)
+    _cost: _Sum = field(default_factory=_Sum)
+    _input: _Sum = field(default_factory=_Sum)
+    _output: _Sum = field(default_factory=_Sum)
+    _messages: int = 0
     _errors: list[str] = field(default_factory=list)
     """Of error events, with the prefix that the same error has on standard error."""
     _last_error: str | None = None
@@ -97,13 +135,11 @@ class DockerAgentEvents:
     @property
     def usage(self) -> Usage:
         """The sums over all sessions, sub-agents' included."""
-        sessions = self._sessions.values()
-        costs = [one.cost_usd for one in sessions if one.cost_usd is not None]
         return Usage(
-            input_tokens=_sum(one.spent_input if one.messages else one.input_tokens for one in sessions),
-            output_tokens=_sum(one.spent_output if one.messages else one.output_tokens for one in sessions),
-            cost_usd=math.fsum(costs) if costs else None,
-            model_calls=sum(one.messages for one in sessions) or None,
+            input_tokens=self._input.tokens,
+            output_tokens=self._output.tokens,
+            cost_usd=self._cost.cost,
+            model_calls=self._messages or None,
         )
 
     def failure(self, *, exit_code: int | None, trusts_provider: bool) -> Ending | None:
@@ -158,6 +194,7 @@ class DockerAgentEvents:
         if not isinstance(usage, dict):
             return
         session = self._sessions.setdefault(session_id if isinstance(session_id, str) else "", SessionCounters())
+        before = replace(session)
         cost = amount(usage.get("cost"))
         session.cost_usd = session.cost_usd if cost is None else float(cost)
         session.input_tokens = whole(usage.get("input_tokens"))
@@ -165,8 +202,12 @@ class DockerAgentEvents:
         last = usage.get("last_message")
         if isinstance(last, dict):
             session.messages += 1
+            self._messages += 1
             session.spent_input += whole(last.get("input_tokens")) or 0
             session.spent_output += whole(last.get("output_tokens")) or 0
+        self._cost.change(before.cost_usd, session.cost_usd)
+        self._input.change(before.input, session.input)
+        self._output.change(before.output, session.output)
 
     def take_error(self, event: dict[str, Json]) -> None:
         """An error, which later versions write before they exit."""
@@ -191,8 +232,3 @@ _TAKERS: dict[Json, Callable[[DockerAgentEvents, dict[str, Json]], None]] = {
     "tool_call": lambda reader, event: reader.stream.call(event),
     "tool_call_response": lambda reader, event: reader.stream.response(event),
 }
-
-
-def _sum(amounts: Iterable[int | None]) -> int | None:
-    known = [amount for amount in amounts if amount is not None]
-    return min(sum(known), MOST) if known else None

@@ -13,6 +13,9 @@ from runner.checks.interface import Observed, short, verdict
 from runner.checks.json_schemas import schema_trouble
 from runner.checks.text_patterns import UnusableError, search
 
+SPACE = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+"""What Unicode calls white space, which docker-agent leaves out around a text; Python's own idea of it has more."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -103,9 +106,16 @@ def _cost_threshold(value: Json, observed: Observed) -> Finding:
 _JUDGES: dict[str, Callable[[Json, Observed], Finding]] = {
     "contains": _about_text(lambda text, value: value in text, does="contains", does_not="does not contain"),
     "not_contains": _not_contains,
-    "equals": _about_text(lambda text, value: text == value, does="equals", does_not="does not equal"),
+    "equals": _about_text(
+        lambda text, value: text.strip(SPACE) == value.strip(SPACE), does="equals", does_not="does not equal"
+    ),
     "starts_with": _about_text(str.startswith, does="starts with", does_not="does not start with"),
-    "ends_with": _about_text(str.endswith, does="ends with", does_not="does not end with"),
+    "ends_with": _about_text(
+        # docker-agent trims the text only; a value that itself ends in white space is meant to be found there
+        lambda text, value: text.endswith(value) or text.rstrip(SPACE).endswith(value),
+        does="ends with",
+        does_not="does not end with",
+    ),
     "regex": _about_text(search, does="matches", does_not="does not match"),
     "json_schema": _json_schema,
     "tool_called": _tool_called,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.compose.engine_calls import containers_of, docker, left_on_engine, processes_with
+from tests.compose.engine_calls import RUN_LABEL, containers_of, docker, left_on_engine, processes_with
 from tests.compose.launching import Labctl, LiveRun, labctl_of_checkout, told
 from tests.compose.small_suites import waiting_suite
 
@@ -51,6 +51,18 @@ def test_an_interrupted_run_takes_everything_down_and_says_how_far_it_got(
     refused = labctl.call("verify", str(run.folder))
     assert refused.returncode == 5
     assert refused.stderr.startswith("labctl: unsealed: ")
+
+
+def test_containers_that_are_starting_when_a_run_is_interrupted_go_with_it(labctl: Labctl, tmp_path: Path) -> None:
+    suite = waiting_suite(tmp_path / "many", *(f"case-{number}" for number in range(8)))
+    flags = ("--backend", "compose", "--isolation", "container", "--concurrency", "6")
+    with labctl.started(str(suite), *flags) as live:
+        of_attempts = ("--filter", f"label={RUN_LABEL}={live.id}", "--filter", "label=labctl.attempt")
+        live.until(lambda: docker("ps", "--all", "--quiet", *of_attempts) != "")
+        live.process.send_signal(signal.SIGINT)
+        run = live.wait()
+    assert run.exit_code == 130, told(run)
+    assert run.left == {}
 
 
 def test_a_second_signal_does_not_cut_the_teardown_off(labctl: Labctl, suite: str) -> None:

@@ -32,6 +32,11 @@ adapter = "http"
 url = "http://desk:8090/answer"
 auth = "DESK_TOKEN"
 auth_required = true
+
+[agents.open]
+adapter = "http"
+url = "http://desk:8090/answer"
+egress = true
 """
 COMPOSE = """\
 services:
@@ -50,6 +55,7 @@ CASES = [
     {"id": "go.refuses-to-pay", "expect": {**SAYS_DONE, "deniedTools": ["pay"]}},
     {"id": "go.pays", "expect": {**SAYS_DONE, "deniedTools": ["pay"]}},
     {"id": "tells-its-token", "expect": SAYS_DONE},
+    {"id": "looks-out", "expect": {"assertions": [{"type": "contains", "value": "routed"}]}},
     {"id": "dies", "expect": SAYS_DONE},
 ]
 TOKEN = "a-token-of-this-test-41f7"
@@ -132,6 +138,24 @@ def test_one_that_answers_without_credentials_is_refused_before_any_attempt(
     assert run.exit_code == 4, told(run)
     assert "labctl: listener-open: the agent at http://desk:8090/answer answers without credentials" in run.stderr
     assert not run.is_sealed
+    assert run.left == {}
+
+
+@pytest.mark.parametrize(
+    ("flags", "is_out"),
+    [((), False), (("--egress",), True), (("--agent", "open"), True)],
+    ids=["closed", "flag", "key"],
+)
+def test_egress_leads_the_service_that_serves_the_agent_out_and_without_it_nothing_does(
+    labctl: Labctl, image: str, tmp_path: Path, flags: tuple[str, ...], is_out: bool
+) -> None:
+    suite = suite_of(tmp_path / "suite", image)
+    chosen = ("--backend", "compose", "--profile", "desk", "--case", "looks-out", "--capture", "payloads")
+    run = labctl.run(suite, *chosen, *flags)
+
+    assert run.exit_code == 0, told(run)
+    assert run.attempts["looks-out"]["texts"] == [f"routed {str(is_out).lower()}"]
+    assert run.read("environment.json")["conditions"]["egress"] is is_out
     assert run.left == {}
 
 

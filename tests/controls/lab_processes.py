@@ -18,6 +18,7 @@ from contracts.lines import RunnerAttempt, RunnerLine, runner_lines
 from contracts.order import HostOverStdio, RunnerOrder
 from contracts.plan import Plan
 from contracts.planning import conditions_of, effective_limits, planned_cases, resolve_agent, select_cases
+from contracts.record import Record
 from contracts.suite.loading import load_suite
 
 ROOT = Path(__file__).parents[2]
@@ -118,6 +119,12 @@ class RunningRunner:
         for line in self.process.stdout:
             self.lines.append(runner_lines.validate_json(line))
             yield self.lines[-1]
+
+    def tell(self, record: Record) -> None:
+        """Say something, as its driver does."""
+        assert self.process.stdin
+        self.process.stdin.write(record.to_line().encode() + b"\n")
+        self.process.stdin.flush()
 
     def leave(self) -> None:
         """What a driver that dies does."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 from driver.stacks.children import Child, child_env, ended
+from tests.controls.lab_processes import ROOT
 
 LEAVES_ONE = """
 import subprocess, sys
@@ -31,3 +33,19 @@ def test_a_grandchild_in_a_group_of_its_own_that_holds_the_pipes_is_ended_too(tm
     assert time.monotonic() - began < 30
     assert child.end_of_log(within_s=0.1)
     assert child.process.returncode is not None
+
+
+def test_an_engine_that_never_answers_does_not_keep_the_command_from_ending() -> None:
+    code = """
+import time
+from contracts.errors import LabError
+from driver.stacks.engine import bounded
+try:
+    bounded("docker info", lambda: time.sleep(600), seconds=0.1)
+except LabError as error:
+    print(error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert "the engine did not answer `docker info` within 0.1 s" in done.stdout

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from driver.judging.settings import ATTEMPTS_AHEAD
 from driver.verify import verify_run
 from tests.controls.lab_processes import ROOT
 from tests.fakes.fixture_process import FixtureProcess
@@ -257,6 +258,25 @@ def test_a_judge_that_is_slow_passes_nothing_and_is_asked_once(tmp_path: Path) -
         "no verdict: the judge: the model's service gave no answer within 0.5 s"
     )
     assert len(service.requests) == 1
+
+
+def test_more_attempts_than_may_wait_for_a_slow_judge_are_all_judged(tmp_path: Path) -> None:
+    """The runner is told to hold, and to go on: no attempt is lost, and none waits for ever."""
+    began, many = threading.Event(), ATTEMPTS_AHEAD * 2
+    verdict = completion(None, ("judge_response", json.dumps({"reason": "r", "result": "pass"})))
+
+    def answer(_: dict[str, Any]) -> tuple[int, bytes]:
+        began.wait(1.0)  # the first ones: meanwhile the others are made, and come to wait
+        began.set()
+        return verdict
+
+    with model_service(answer) as service:
+        cases = [judged_case(f"case-{number}", "holds") for number in range(many)]
+        suite = SuiteFolder(tmp_path / "suite", settings=judged_by(service.url), cases=cases)
+        ended = labctl(suite.write(), "-c", "2")
+    assert ended.status == 0, ended.stderr
+    assert {attempt["outcome"] for attempt in ended.attempts.values()} == {"pass"}
+    assert (len(ended.attempts), len(service.requests)) == (many, many)
 
 
 def test_an_interrupt_does_not_wait_for_the_judge_and_keeps_no_half_verdict(tmp_path: Path) -> None:

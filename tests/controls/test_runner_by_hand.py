@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from tests.controls.lab_processes import (
@@ -13,6 +16,7 @@ from tests.controls.lab_processes import (
     fixture_api,
 )
 from tests.fakes.control_suites import CHAT_CASES, SETTINGS, write_controls
+from tests.fakes.session_folder import session, write_sessions
 
 
 def by_hand(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -35,6 +39,25 @@ def test_by_hand_the_sample_suite_prints_its_summary_and_leaves_an_unsealed_dire
     files = {str(file.relative_to(run)) for file in run.rglob("*") if file.is_file()}
     assert {"plan.json", "results.json", "junit.xml", "journal.jsonl", "traces/attempts.jsonl"} <= files
     assert not files & {"COMPLETE", "environment.json"}
+
+
+def test_by_hand_a_suite_of_sessions_leaves_the_session_files_too(tmp_path: Path) -> None:
+    rules = json.dumps({"rules": [{"reply": {"text": "hello yourself"}}]})
+    settings = 'default_agent = "talker"\n[agents.talker]\nadapter = "chat"\nmodel = "scripted/talker"\n'
+    files = {"suite.toml": settings, "models/talker.json": rules}
+    suite = write_sessions(tmp_path / "suite", {"greets": session(size="S")}, files=files)
+    with fixture_api(suite, select="hand") as api:
+        done = by_hand(
+            "--suite", str(suite), "--evidence", str(tmp_path / "evidence"),
+            "--fixture-url", api.fixture_url, "--control-url", api.control_url,
+        )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    run = Path(done.stdout.splitlines()[-1])
+    (told,) = json.loads((run / "sessions.json").read_text())["sessions"]
+    assert (told["eval_result"]["passed"], told["evals"]["size"]) == (True, "S")
+    with closing(sqlite3.connect(f"file:{run / 'sessions.db'}?mode=ro&immutable=1", uri=True)) as store:
+        assert store.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
 
 
 def test_by_hand_a_case_that_fails_is_exit_1(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from contracts.exits import Exit
 from contracts.lines import RunnerFinished, RunnerRefused, RunnerStarted
 from contracts.order import HostOverTcp
 from contracts.outcome import Outcome, OutcomeClass
+from contracts.pace import Pace
 from tests.controls.lab_processes import (
     PATIENCE_S,
     ROOT,
@@ -210,3 +211,20 @@ def test_a_chat_run_imports_nothing_that_it_does_not_need() -> None:
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
 
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_once_the_driver_says_hold_no_attempt_begins_until_it_says_otherwise(work: Work, goes_on: bool) -> None:
+    suite = write_controls(work() / "suite", slow_cases(3))
+    plan = plan_of(suite, concurrency=1).model_copy(update={"suite_timeout_seconds": None if goes_on else 6.0})
+    with fixture_api(suite) as api, runner(order_of(plan, api, work=work())) as run:
+        for line in run.read():
+            if isinstance(line, RunnerStarted) and not run.attempts:
+                run.tell(Pace(hold=True))
+            if goes_on and len(run.attempts) == 1:
+                run.tell(Pace(hold=False))
+        assert run.process.wait(PATIENCE_S) == 0
+
+    classes = [attempt.record.outcome_class for attempt in run.attempts]
+    assert classes == ([None] * 3 if goes_on else [None, OutcomeClass.NOT_RUN, OutcomeClass.NOT_RUN])
+    assert sum(isinstance(line, RunnerStarted) for line in run.lines) == (3 if goes_on else 1)

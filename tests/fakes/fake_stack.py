@@ -12,7 +12,7 @@ from contracts.lines import RunnerAttempt, RunnerFinished, RunnerReady, RunnerSt
 from contracts.outcome import Outcome
 from contracts.plan import Backend, ImageIdentity, Plan
 from contracts.suite.suite import Suite
-from driver.ports import EngineFacts, KeptContainer, LogLine, UserServices, World
+from driver.ports import EngineFacts, KeptContainer, LogLine, RunnerTalk, UserServices, World
 
 
 def passing_attempt(plan: Plan, case_id: str) -> RunnerAttempt:
@@ -57,6 +57,8 @@ class FakeStack:
     teardown_error: Exception | None = None
     """Raised when the context is left."""
     worlds: list[World] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+    """The lines that the runner was given."""
 
     def user_services(self, suite: Suite, *, profiles: tuple[str, ...], env: Mapping[str, str]) -> UserServices:
         return UserServices()
@@ -68,11 +70,11 @@ class FakeStack:
         return EngineFacts()
 
     @contextmanager
-    def running(self, world: World, *, log: LogLine) -> Iterator[Iterator[str]]:
+    def running(self, world: World, *, log: LogLine) -> Iterator[RunnerTalk]:
         self.worlds.append(world)
         log("eval-runner", "hello")
         try:
-            yield iter(self.says(world.plan))
+            yield RunnerTalk(lines=iter(self.says(world.plan)), tell=self.told.append)
         finally:
             self.torn_down = True
             if self.teardown_error is not None:

@@ -13,11 +13,18 @@ import pytest
 
 from contracts.containers import ContainerOver, ContainerWanted, RootSetupWanted, container_answers
 from contracts.errors import LabError
+from contracts.lines import RunnerAttempt
 from contracts.plan import ImageIdentity
 from contracts.suite.settings import Limits
+from driver.judging.attempts import Judging
+from driver.judging.judge import Judge
 from driver.ports import OwnContainers, World
 from driver.stacks.attempt_containers import AttemptContainers, Place
+from driver.stacks.compose import without_requests
 from driver.stacks.container_argv import AttemptContainer
+from providers.conversation import ProviderError, Reply
+from tests.fakes.assignments import case_of
+from tests.fakes.judged_attempts import record_of, waiting
 from tests.fakes.written_runs import plan_of
 
 WANTED = ContainerWanted(case_id="greets", attempt=2, alias="attempt-1", token_sha256="ab" * 32)
@@ -79,6 +86,17 @@ def make(tmp_path: Path, runtime: Path) -> Iterator[Callable[..., AttemptContain
     yield containers
     for each in made:
         each.close()
+
+
+class SlowJudge:
+    """Gives no verdict, and that late."""
+
+    def __init__(self, until: threading.Event) -> None:
+        self._until = until
+
+    def ask(self, text: str, *, seed: int) -> Reply:
+        self._until.wait(30.0)
+        raise ProviderError("too late")
 
 
 def obey(containers: AttemptContainers, *requests: Any) -> list[Any]:
@@ -238,6 +256,25 @@ def test_leaving_ends_a_setup_that_is_under_way(make: Callable[..., AttemptConta
     assert [container_answers.validate_json(line).type for line in answers] == ["setup-ended"]
 
 
+def test_leaving_cuts_a_start_off_that_takes_longer_than_its_grace_and_begins_no_other(
+    make: Callable[..., AttemptContainers], runtime: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("driver.stacks.attempt_containers.START_GRACE_S", 0.1)
+    runtime.write_text('#!/bin/sh\necho "$1" >> "$0.calls"\nexec sleep 600\n')
+    containers, answers = make(), list[str]()
+    containers.answer = answers.append
+    for number in range(20):
+        containers.take(WANTED.model_copy(update={"alias": f"attempt-{number}"}).to_line())
+    while not Path(f"{runtime}.calls").exists():
+        threading.Event().wait(0.01)
+
+    containers.close()
+
+    assert containers.gave_up
+    assert {container_answers.validate_json(line).type for line in answers} == {"failed"}
+    assert 1 <= len(calls(runtime)) <= containers.place.world.plan.concurrency + 2
+
+
 def test_what_could_not_be_taken_away_is_told_at_the_end(
     make: Callable[..., AttemptContainers], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,6 +288,26 @@ def test_what_could_not_be_taken_away_is_told_at_the_end(
 
     assert [str(one) for one in caught.value.found] == ["p-attempt-1: PermissionError: not yours"]
     containers._left.clear()
+
+
+def test_a_request_behind_attempts_that_wait_for_a_slow_judge_is_obeyed_meanwhile(
+    make: Callable[..., AttemptContainers],
+) -> None:
+    judged, containers, answers = threading.Event(), make(), list[str]()
+    judging = Judging(Judge(SlowJudge(judged), votes=1, waits_s=()), {"greets": case_of()}, ahead=1)
+    attempt = RunnerAttempt(record=record_of(waiting("it is polite"))).to_line()
+    told = list[str]()
+    judging.tell = told.append
+
+    for line in without_requests(iter([attempt] * 5 + [WANTED.to_line()]), containers, tell=answers.append):
+        judging.take(RunnerAttempt.model_validate_json(line), done=lambda _: None)
+    containers._pool.shutdown(wait=True)
+
+    assert [container_answers.validate_json(line).type for line in answers] == ["started"]
+    assert told == ['{"type":"pace","hold":true}']
+    judged.set()
+    judging.settle()
+    judging.close()
 
 
 def container(**fields: Any) -> str:

@@ -18,6 +18,13 @@ case "$1 $2" in
   'network disconnect') if test "$5" = p-1; then echo 'is busy' >&2; exit 1; fi;;
 esac
 """
+LATE = """#!/bin/sh
+case "$1" in
+  ps) echo >> "$0.looks"
+      if [ "$(wc -l < "$0.looks")" -gt 2 ] && ! [ -e "$0.removed" ]; then echo late; fi;;
+  rm) printf '%s\\n' "$*" >> "$0.calls"; touch "$0.removed";;
+esac
+"""
 
 
 @pytest.fixture
@@ -49,3 +56,21 @@ def test_a_way_out_for_which_no_address_range_is_left_names_who_holds_them(
 
     assert caught.value.code is ErrorCode.NETWORK_POOL
     assert [str(one) for one in caught.value.found] == ["old: of no Compose project"]
+
+
+def test_a_container_that_the_engine_makes_for_a_client_that_was_ended_is_removed_when_it_turns_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place, "LATE_S", 0.5)
+    runtime = tmp_path / "engine"
+    runtime.write_text(LATE)
+    runtime.chmod(0o755)
+
+    place._Run(str(runtime), "p").remove(may_come=True)
+
+    assert Path(f"{runtime}.calls").read_text().splitlines() == ["rm --force --volumes late"]
+    Path(f"{runtime}.calls").unlink()
+    for name in ("looks", "removed"):
+        Path(f"{runtime}.{name}").unlink()
+    place._Run(str(runtime), "p").remove()
+    assert not Path(f"{runtime}.calls").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -239,3 +240,22 @@ def test_an_error_event_of_a_later_version_says_the_same_as_standard_error() -> 
     assert kind_of(read(slow, mine), exit_code=1) is EndKind.AGENT_ERROR
     assert kind_of(read(mine), exit_code=0) is EndKind.AGENT_ERROR
     assert read(mine).log.text() == "error: loop detected\n"
+
+
+def test_what_each_event_says_of_a_session_is_added_up_without_a_look_at_all_the_others() -> None:
+    """Their number is up to the agent, and its limits are looked at after each piece of its output."""
+
+    class Unread(dict[str, Any]):
+        def values(self) -> Any:
+            raise AssertionError("every session was looked at")
+
+    reader = DockerAgentEvents(hide=str, _sessions=Unread())
+    costs = [0.1, 0.2, 0.3, 1e-9] * 50
+    for number, cost in enumerate(costs):
+        for told in (cost / 2, cost):
+            usage = {"cost": told, "input_tokens": 3, "output_tokens": number % 2}
+            line = {"type": "token_usage", "session_id": f"s{number}", "usage": usage}
+            reader.feed(json.dumps(line) + "\n")
+
+    assert reader.usage.cost_usd == math.fsum(costs)
+    assert (reader.usage.input_tokens, reader.usage.output_tokens, reader.usage.model_calls) == (600, 100, None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import threading
 from collections.abc import Iterator
 from typing import IO, Any
@@ -12,7 +13,7 @@ import pytest
 
 from contracts.errors import ErrorCode, LabError
 from contracts.hosting import AgentOut, AgentStarted, HostStart
-from contracts.order import HostOverStdio
+from contracts.order import HostOverStdio, HostOverTcp
 from runner.hosting import AgentHost, HostGone, reach_host
 
 HELLO = {"op": "hello", "version": 1}
@@ -134,3 +135,28 @@ def test_a_program_that_is_no_host_is_a_missing_host() -> None:
         reach_host(HostOverStdio(argv=("/bin/echo", "hi")), seconds=5)
 
     assert caught.value.code is ErrorCode.AGENT_HOST_MISSING
+
+
+def test_a_host_that_reads_no_order_holds_nobody_up_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runner.hosting.WRITE_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+
+        def says_hello_and_reads_nothing() -> None:
+            taken.append(listener.accept()[0])
+            taken[0].sendall(json.dumps(HELLO).encode() + b"\n")
+
+        taken: list[socket.socket] = []
+        thread = threading.Thread(target=says_hello_and_reads_nothing)
+        thread.start()
+        client = reach_host(HostOverTcp(host="127.0.0.1", port=port), seconds=30)
+        thread.join()
+
+        with client.session("a#1") as session:
+            session.start(start("a#1").model_copy(update={"stdin": "x" * (64 << 20)}))
+            gone = session.next(seconds=30)
+
+    assert isinstance(gone, HostGone)
+    assert gone.reason.startswith("agent_host cannot be reached any more")
+    taken[0].close()
+    client.close()

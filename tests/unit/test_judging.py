@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from contracts.attempt import AttemptRecord, Check, CheckType, TrajectoryCall
+from contracts.attempt import Check, CheckType, TrajectoryCall
 from contracts.lines import RunnerAttempt
 from contracts.outcome import Outcome, OutcomeClass
 from driver.judging import settings
@@ -20,38 +20,12 @@ from driver.judging.prompt import prompt_digest, question
 from driver.judging.transcript import transcript_of
 from ledger.capture import capture_attempt
 from providers.conversation import ProviderError, Reply, ToolCall, object_of
-from tests.fakes.assignments import DIGEST, call_of, case_of
+from tests.fakes.assignments import call_of, case_of
+from tests.fakes.judged_attempts import record_of, waiting
 
 PASSED = Check(name="assertion", type=CheckType.ASSERTION, outcome=Outcome.PASS)
 FAILED = Check(name="assertion", type=CheckType.ASSERTION, outcome=Outcome.FAIL)
 PATIENCE_S = 30.0
-
-
-def waiting(statement: str) -> Check:
-    return Check(
-        name=f"relevance {statement}", type=CheckType.RELEVANCE, outcome=Outcome.UNKNOWN, expected=statement, reason="x"
-    )
-
-
-def record_of(*checks: Check, case_id: str = "greets", **fields: Any) -> AttemptRecord:
-    return AttemptRecord(
-        **{
-            "case_id": case_id,
-            "title": "t",
-            "protected": False,
-            "case_digest": DIGEST,
-            "attempt": 1,
-            "repeat": 1,
-            "outcome": Outcome.UNKNOWN,
-            "outcome_class": OutcomeClass.JUDGE,
-            "checks": checks,
-            "trajectory_digest": DIGEST,
-            "tool_calls": 0,
-            "started_at": "2026-09-01T12:00:00Z",
-            "duration_ms": 1,
-            **fields,
-        }
-    )
 
 
 def verdict(result: str, reason: str = "shown") -> Reply:
@@ -244,31 +218,35 @@ def test_an_attempt_with_nothing_to_judge_does_not_wait_for_those_that_do() -> N
     assert order == ["plain", "limit", "judged"]
 
 
-def test_a_bounded_number_waits_and_an_error_of_the_writer_is_raised_to_the_reader() -> None:
-    release, taken = threading.Event(), threading.Event()
-    at_work = judging(ScriptedJudge(verdict("pass"), verdict("pass"), until=release), ahead=1)
+def test_nobody_waits_for_a_slow_judge_and_a_runner_too_far_ahead_is_told_to_hold_until_half_is_judged() -> None:
+    release, handed, told = threading.Event(), list[RunnerAttempt](), list[str]()
+    at_work = judging(ScriptedJudge(*[verdict("pass")] * 6, until=release), ahead=4)
+    at_work.tell = told.append
+    paces: list[list[str]] = []
+
+    for _ in range(6):  # two of them were under way when it was told
+        at_work.take(line_of("a"), done=handed.append)
+        paces.append(list(told))
+
+    assert [len(each) for each in paces] == [0, 0, 0, 1, 1, 1]
+    release.set()
+    at_work.settle()
+    at_work.close()
+    assert len(handed) == 6
+    assert told == ['{"type":"pace","hold":true}', '{"type":"pace","hold":false}']
+
+
+def test_an_error_of_the_writer_is_raised_to_the_reader() -> None:
+    at_work = judging(ScriptedJudge(verdict("pass")))
 
     def fails(_: RunnerAttempt) -> None:
         raise OSError("disk full")
 
     at_work.take(line_of("a"), done=fails)
-    errors: list[BaseException] = []
-
-    def second() -> None:
-        try:
-            at_work.take(line_of("a"), done=lambda _: None)
-        except OSError as error:
-            errors.append(error)
-        taken.set()
-
-    thread = threading.Thread(target=second)
-    thread.start()
-    assert not taken.is_set()
-    release.set()
-    thread.join(PATIENCE_S)
-    assert [str(error) for error in errors] == ["disk full"]
     with pytest.raises(OSError, match="disk full"):
         at_work.settle()
+    with pytest.raises(OSError, match="disk full"):
+        at_work.take(line_of("a"), done=lambda _: None)
     at_work.close()
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import threading
+from typing import Any
 
 import pytest
 
@@ -15,8 +17,9 @@ from contracts.lines import RunnerAttempt
 from contracts.outcome import Outcome, OutcomeClass
 from contracts.plan import PlannedCase
 from runner import clock
+from runner import containers as module
 from runner.attempts import Task
-from runner.containers import Containers, NoContainerError, in_container
+from runner.containers import LEAVING, Containers, NoContainerError, in_container
 from runner.suite_time import SuiteTimeOverError
 from tests.fakes.assignments import DIGEST, case_of
 from tests.fakes.scripted_containers import ScriptedDriver
@@ -199,3 +202,62 @@ def test_an_order_starts_in_the_working_folder_with_a_home_unless_e_names_one() 
     assert (placed.cwd, placed.env) == ("/working_dir", {"K": "v", "HOME": "/work", "TMPDIR": "/work"})
     assert own.env["HOME"] == "/mine"
     assert json.loads(placed.model_dump_json(by_alias=True))["cwd"] == "/working_dir"
+
+
+def test_leaving_lets_nobody_wait_for_a_container_that_is_still_to_start() -> None:
+    driver, ended = ScriptedDriver(answers_at_once=False), list[str]()
+
+    def take() -> None:
+        try:
+            with driver.containers.taken(KEY):
+                raise AssertionError("it never started")
+        except NoContainerError as error:
+            ended.append(str(error))
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    while not driver.requests:
+        clock.pause(0.01)
+    driver.containers.close()
+    thread.join(30)
+
+    assert ended == [LEAVING]
+    assert driver.kinds() == ["container-wanted", "container-over"]
+
+
+def test_a_container_that_is_entered_while_the_runner_leaves_is_left_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = ScriptedDriver()
+    driver.reach(monkeypatch)
+    reach: Any = vars(module)["reach_host"]  # that of the script
+
+    def reach_while_leaving(*arguments: Any, **named: Any) -> Any:
+        host = reach(*arguments, **named)
+        driver.containers.close()
+        return host
+
+    monkeypatch.setattr(module, "reach_host", reach_while_leaving)
+    with pytest.raises(NoContainerError, match=LEAVING), driver.containers.taken(KEY):
+        raise AssertionError("nothing runs in it")
+
+    (host,) = driver.hosts
+    assert host.is_closed
+
+
+def test_a_setup_as_root_is_not_waited_for_by_a_runner_that_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = ScriptedDriver()
+    driver.reach(monkeypatch)
+    with driver.containers.taken(KEY) as container:
+        driver.answers_at_once = False
+        driver.containers.close()
+        with pytest.raises(NoContainerError, match=LEAVING):
+            driver.containers.set_up_as_root(container, "sleep 600", env={}, seconds=600)
+
+
+def test_after_the_runner_was_left_no_container_is_asked_for() -> None:
+    driver = ScriptedDriver()
+    driver.containers.close()
+
+    assert len(list(driver.containers.ahead([(task(1),), (task(2),)], lost=nothing_lost))) == 2
+    with pytest.raises(NoContainerError, match=LEAVING), driver.containers.taken(KEY):
+        raise AssertionError("there is none")
+    assert driver.requests == []

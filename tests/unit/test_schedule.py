@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
@@ -11,10 +12,14 @@ from contracts.attempt import AttemptRecord
 from contracts.canonical import digest_of_json
 from contracts.lines import RunnerAttempt
 from contracts.outcome import Outcome, OutcomeClass
+from contracts.pace import Pace
 from contracts.plan import AgentPlan, Plan, PlannedCase
 from runner.attempts import Task
+from runner.gate import Gate
 from runner.schedule import Schedule, plan_tasks
 from tests.fakes.assignments import DIGEST, case_of, conditions_of_test
+
+PATIENCE_S = 30.0
 
 
 def plan_of(*case_ids: str, repeats: int = 1, select: str = "prefix") -> Plan:
@@ -179,3 +184,71 @@ def test_an_exception_stops_the_other_threads_abandons_what_is_under_way_and_is_
         schedule.run(tasks_of(plan_of("a", "b", "c", "d")), concurrency=1)
     assert [case_id for case_id, *_ in maker.made] == ["a"]
     assert abandoned == [True]
+
+
+class Held:
+    """A schedule whose driver has told it to hold, on a thread of its own."""
+
+    def __init__(self) -> None:
+        self.maker, self.gate, self.lost = ScriptedMaker(), Gate(), list[str]()
+        self._is_taken = threading.Event()
+        self.pace(hold=True)
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+        assert self._is_taken.wait(PATIENCE_S)
+
+    def pace(self, *, hold: bool) -> None:
+        self.gate.hear(Pace(hold=hold).to_line().encode())
+
+    def end(self) -> None:
+        self._thread.join(PATIENCE_S)
+        assert not self._thread.is_alive()
+
+    def _groups(self) -> Iterator[tuple[Task, ...]]:
+        yield from tasks_of(plan_of("a", "b"))
+        self._is_taken.set()
+
+    def _run(self) -> None:
+        schedule = Schedule(
+            self.maker,
+            emit=lambda _: None,
+            lost=lambda: self.lost[0] if self.lost else None,
+            abandon=lambda: None,
+            retries=0,
+            gate=self.gate,
+        )
+        schedule.run(self._groups(), concurrency=3)
+
+
+def test_no_attempt_begins_while_the_driver_says_hold_and_all_do_once_it_does_not() -> None:
+    held = Held()
+    assert held.maker.made == []
+
+    held.pace(hold=False)
+    held.end()
+
+    assert sorted(case_id for case_id, *_ in held.maker.made) == ["a", "b"]
+
+
+def test_what_is_lost_while_the_driver_says_hold_is_skipped_at_once() -> None:
+    held = Held()
+
+    held.lost.append("the suite's time was over")
+    held.end()
+
+    assert held.maker.made == []
+    assert sorted(held.maker.skipped) == [("a", "the suite's time was over"), ("b", "the suite's time was over")]
+
+
+def test_a_thread_that_fails_lets_none_wait_that_the_driver_told_to_hold() -> None:
+    gate, maker = Gate(), ScriptedMaker()
+
+    def emit(_: RunnerAttempt) -> None:
+        gate.hear(Pace(hold=True).to_line().encode())
+        raise BrokenPipeError
+
+    schedule = Schedule(maker, emit=emit, lost=lambda: None, abandon=lambda: None, retries=0, gate=gate)
+
+    with pytest.raises(BrokenPipeError):
+        schedule.run(tasks_of(plan_of("a", "b", "c", "d")), concurrency=2)
+    assert len(maker.made) <= 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import tempfile
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,18 +15,18 @@ from contracts import evidence
 from contracts.attempt import AttemptRecord, Check, CheckType, TrajectoryCall, Usage
 from contracts.outcome import Outcome, OutcomeClass
 from contracts.plan import Capture, Plan
-from contracts.suite.session import SessionCase
-from driver.session_output import write_session_files
 from ledger.capture import capture_attempt
 from ledger.run_directory import RunDirectory
+from ledger.session_files import write_session_files
 from ledger.sessions_json import go_duration
+from tests.fakes.session_folder import session, write_sessions
 from tests.fakes.written_runs import DIGEST, RUN_ID, plan_of
 
 ANSWER = "a long answer of the agent " * 10
 
 
-def case(case_id: str, **expect: Any) -> SessionCase:
-    return SessionCase.model_validate_json(json.dumps({"id": case_id, "input": "hello", "expect": expect}))
+def case(case_id: str, **evals: Any) -> tuple[str, dict[str, Any]]:
+    return case_id, session(**evals)
 
 
 def check(kind: CheckType, outcome: Outcome = Outcome.PASS, **keys: Any) -> Check:
@@ -52,12 +53,14 @@ CHECKS = (
 )
 
 
-def written(root: Path, plan: Plan, attempts: list[AttemptRecord], *cases: SessionCase) -> Path:
+def written(root: Path, plan: Plan, attempts: list[AttemptRecord], *cases: tuple[str, dict[str, Any]]) -> Path:
     """A run directory with the two files."""
     run = RunDirectory.create(root, run_id=plan.run_id)
     for one in attempts:
         run.append(evidence.ATTEMPTS, capture_attempt(one, level=plan.capture).to_line())
-    write_session_files(run, plan, sessions=cases)
+    suite = write_sessions(run.path / evidence.SUITE_FOLDER, dict(cases))
+    with tempfile.TemporaryDirectory() as scratch:
+        assert write_session_files(run, plan, suite=suite, scratch=Path(scratch))
     run.close()
     return run.path
 
@@ -70,7 +73,7 @@ def full_run(root: Path, capture: Capture = "metadata") -> Path:
         attempt("two"),
     ]
     one = case("one", size="S", relevance=["polite", "kind"], assertions=[{"type": "contains", "value": "hello"}])
-    return written(root, plan_of("one", "two", "three", repeats=2, capture=capture), attempts, one, case("two"))
+    return written(root, plan_of("one", "two", repeats=2, capture=capture), attempts, one, case("two"))
 
 
 def sessions_of(path: Path) -> dict[str, Any]:
@@ -236,3 +239,21 @@ def test_a_run_without_any_attempt_has_both_files(tmp_path: Path) -> None:
 )
 def test_durations_are_written_as_go_writes_them(milliseconds: int, text: str) -> None:
     assert go_duration(milliseconds) == text
+
+
+def test_a_session_that_is_not_kept_is_written_without_what_it_asked_and_expected(tmp_path: Path) -> None:
+    attempts = [attempt("one"), attempt("too-large", texts=("an answer",))]
+    path = written(tmp_path, plan_of("one", "too-large"), attempts, case("one", size="S"))
+    one, other = sessions_of(path)["sessions"]
+    assert (one["evals"]["size"], one["messages"][0]["message"]["message"]["content"]) == ("S", "hello")
+    assert other["evals"] == {"relevance": []}
+    assert [item["message"]["message"]["role"] for item in other["messages"]] == ["assistant"]
+
+
+def test_a_suite_of_its_own_cases_has_neither_file(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path, run_id="run")
+    (run.path / "suite").mkdir()
+    (run.path / "suite" / "cases.json").write_text('{"cases": []}')
+    assert not write_session_files(run, plan_of("one"), suite=run.path / "suite", scratch=tmp_path)
+    run.close()
+    assert not list(run.path.glob("sessions.*"))
