@@ -21,7 +21,7 @@ CASES: dict[str, dict[str, Any]] = {
     "exits-with-3": {},
     "reports-an-error": {},
     "breaks-the-protocol": {},
-    "hangs": {"limits": {"seconds": 1.5}},
+    "hangs": {"limits": {"seconds": 5}},  # long enough to have begun to ignore SIGTERM
     "leaves-a-child": {},
     "says-nothing": {},
     "claims-a-call": {"expect": {"toolCalls": [{"name": "lookup_order"}]}},
@@ -104,7 +104,7 @@ def test_the_record_says_how_the_process_ended(run: FinishedRun, case: str, end:
 
 
 def test_one_that_ignores_sigterm_is_gone_a_short_grace_after_its_limit(run: FinishedRun) -> None:
-    assert 1500 <= run.attempts["hangs"]["durationMs"] <= 10_000
+    assert 5000 <= run.attempts["hangs"]["durationMs"] <= 15_000
 
 
 def test_a_child_that_holds_the_pipe_does_not_hold_the_attempt(run: FinishedRun) -> None:

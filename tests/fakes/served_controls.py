@@ -22,7 +22,13 @@ def served_table(name: str, *, path: str = "/answer", **keys: Any) -> str:
     return agent_table(name, "http", **{"command": ["python3", "{suite}/agents/served.py"], "url": url, **keys})
 
 
-CHATTY = {"path": "/v1", "protocol": "openai", "model": "desk/large", "temperature": 0.5, "max_output_tokens": 99}
+CHATTY: dict[str, Any] = {
+    "path": "/v1",
+    "protocol": "openai",
+    "model": "desk/large",
+    "temperature": 0.5,
+    "max_output_tokens": 99,
+}
 SERVED = served_table("served")
 SETTINGS = settings_of(
     SERVED,

@@ -8,8 +8,6 @@ from tests.fakes.outcome_table.combinations import COMBINATIONS, Combination, re
 from tests.fakes.outcome_table.deeds import Deed
 from tests.fakes.outcome_table.rows import ROWS, Row
 
-WITHOUT_CONTAINERS = "attempts have no containers of their own, and a case with a setup is refused before it starts"
-
 
 class Cell(NamedTuple):
     """A row on one combination: the deed that brings it about, or why there is none."""
@@ -42,7 +40,7 @@ def cell_of(combination: Combination, row: Row) -> Cell:
         return Cell(combination, row, refusal.why)
     deed = row.deeds[combination.adapter]
     if row.needs_container and combination.isolation != "container" and isinstance(deed, Deed):
-        return Cell(combination, row, WITHOUT_CONTAINERS)
+        return Cell(combination, row, row.needs_container)
     return Cell(combination, row, deed)
 
 

@@ -23,8 +23,9 @@ from tests.fakes.outcome_table.deeds import (
     talking,
 )
 
-PLAIN, WORLD_LOST, TIME_OVER, UNSTARTABLE = "plain", "world-lost", "time-over", "unstartable"
-"""What a run meets: nothing, its fixture API killed, its suite's time over, a docker-agent that cannot be started."""
+PLAIN, WORLD_LOST, TIME_OVER, UNSTARTABLE, FULL_DISK = "plain", "world-lost", "time-over", "unstartable", "full-disk"
+"""What a run meets: nothing, its fixture API killed, its suite's time over, a docker-agent that cannot be started,
+containers in which no file can be made."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Row:
     deeds: Mapping[str, Deed | str]
     """By adapter; a text says why the row is not for it."""
     during: str = PLAIN
-    needs_container: bool = False
+    needs_container: str | None = None
+    """Why it is for containers of attempts only."""
     is_session: bool = False
     """The case is a docker-agent session."""
 
@@ -49,12 +51,13 @@ def nobody(why: str) -> dict[str, Deed | str]:
 
 SCRIPTED = "the lab's own loop says what it does itself, and counts it"
 ONLY_SAYS_SO = "its event says that it was the provider, and not what the provider did"
-SHORT = {"limits": {"seconds": 1}}
-CHEAP = {"limits": {"cost_usd": 0.1}}
+SHORT: dict[str, Any] = {"limits": {"seconds": 1}}
+CHEAP: dict[str, Any] = {"limits": {"cost_usd": 0.1}}
 NEEDS_FAULTS = "needs --profile fault, which is not part of this version (exit 2, not-built-yet)"
-FULL_DISK = (
-    "where nothing can be written there is no attempt to grade: the run ends with write-failed and is not sealed "
-    "(tests/unit/test_ledger_run_directory.py); a folder that cannot be made is `it cannot be started`"
+SET_UP = "attempts have no containers of their own, and a case with a setup is refused before it starts"
+ON_DISK = (
+    "its folder lies where those of all attempts do, on a disk that no test fills; where no evidence can be written "
+    "there is no attempt to grade: the run ends with write-failed, unsealed (tests/unit/test_ledger_run_directory.py)"
 )
 HANGS = {"act": "hang"}
 BREAKS = called("lookup", {"id": "broken"})
@@ -204,7 +207,19 @@ ROWS = (
     Row("the fault proxy died", "unknown", "infrastructure", nobody(NEEDS_FAULTS)),
     Row("a planned fault could not be applied", "unknown", "infrastructure", nobody(NEEDS_FAULTS)),
     Row("a planned fault was never experienced", "unknown", "fault-not-exposed", nobody(NEEDS_FAULTS)),
-    Row("the disk is full", "unknown", "infrastructure", nobody(FULL_DISK)),
+    Row(
+        "the disk is full",
+        "unknown",
+        "infrastructure",
+        {
+            "chat": "it has no folder",
+            "command": RIGHT["command"],
+            "http": "its folder is made once, for the whole run: exit 4 before any attempt",
+            "docker-agent": RIGHT["docker-agent"],
+        },
+        during=FULL_DISK,
+        needs_container=ON_DISK,
+    ),
     Row(
         "the provider refused the credentials",
         "unknown",
@@ -262,8 +277,8 @@ ROWS = (
             "docker-agent": docker_agent("blames", *SAID, agent="scripted-desk", ends=_provider_says("HTTP 500: oh")),
         },
     ),
-    Row("its setup failed", "unknown", "setup", set_up("echo not there >&2; exit 9"), needs_container=True),
-    Row("its setup ran out of time", "unknown", "setup", set_up("sleep 60"), needs_container=True),
+    Row("its setup failed", "unknown", "setup", set_up("echo not there >&2; exit 9"), needs_container=SET_UP),
+    Row("its setup ran out of time", "unknown", "setup", set_up("sleep 60"), needs_container=SET_UP),
     Row("the judge says that it holds", "pass", None, judged("it is done")),
     Row("the judge says that it does not hold", "fail", None, judged("it is polite")),
     Row("the judge cannot be reached", "unknown", "judge", judged("nobody answers")),

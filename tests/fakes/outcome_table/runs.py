@@ -10,8 +10,8 @@ from tests.fakes.docker_agent_suites import with_program
 from tests.fakes.outcome_table.cells import Cell, cells_in
 from tests.fakes.outcome_table.combinations import Combination, refusal_of
 from tests.fakes.outcome_table.deeds import RIGHT
-from tests.fakes.outcome_table.rows import PLAIN, ROWS, TIME_OVER, UNSTARTABLE, WORLD_LOST
-from tests.fakes.outcome_table.suite import Place, unstartable_program
+from tests.fakes.outcome_table.rows import FULL_DISK, PLAIN, ROWS, TIME_OVER, UNSTARTABLE, WORLD_LOST
+from tests.fakes.outcome_table.suite import Place, small_runtime, unstartable_program
 
 _CHAT_PAUSE_S = 1.0
 """Nobody sees from outside that a chat attempt is under way: it follows at once on one that is finished."""
@@ -39,6 +39,9 @@ class TableRuns:
         env = self._environment(combination, during)
         if during == TIME_OVER:
             return self._labctl.run(*flags, "--suite-timeout", "2", "--concurrency", "1", env=env)
+        if during == FULL_DISK:
+            runtime = small_runtime(self._labctl.work / f"{combination}-runtime")
+            return self._labctl.run(*flags, "--container-runtime", str(runtime), env=env)
         if during != WORLD_LOST:
             return self._labctl.run(*flags, "--judge-votes", "2", env=env)
         first = [Cell(combination, ROWS[0], cells[-1].deed).case_id]
