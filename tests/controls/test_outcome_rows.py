@@ -11,8 +11,8 @@ from tests.compose.launching import labctl_of_checkout, told
 from tests.fakes.outcome_table.cells import CELLS, Cell, cells_of
 from tests.fakes.outcome_table.combinations import ADAPTERS, COMBINATIONS, Combination, refusal_of, refused
 from tests.fakes.outcome_table.deeds import RIGHT, Deed
-from tests.fakes.outcome_table.rows import PLAIN, ROWS
-from tests.fakes.outcome_table.runs import TableRuns
+from tests.fakes.outcome_table.rows import PLAIN, ROWS, TIME_OVER
+from tests.fakes.outcome_table.runs import SUITE_S, TableRuns
 from tests.fakes.outcome_table.suite import judge_here, provider_here, write_outcome_suite
 
 
@@ -35,6 +35,11 @@ def test_a_row_has_its_outcome_and_class(runs: TableRuns, cell: Cell) -> None:
 
 def test_nothing_of_any_run_is_left(runs: TableRuns) -> None:
     assert {made: run.left for made, run in runs.made.items() if run.left} == {}
+
+
+def test_the_suites_time_is_in_the_plan(runs: TableRuns) -> None:
+    for run in (run for (_, _, during), run in runs.made.items() if during == TIME_OVER):
+        assert run.read("plan.json")["suiteTimeoutSeconds"] == SUITE_S
 
 
 @pytest.mark.parametrize("combination", refused("process"), ids=str)

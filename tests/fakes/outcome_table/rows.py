@@ -173,7 +173,7 @@ ROWS = (
         "fail",
         "limit",
         {
-            "chat": "the lab's own loop writes no output; what its model says has a limit of its own",
+            "chat": chat("flood"),
             "command": command("floods"),
             "http": http("floods"),
             "docker-agent": docker_agent("floods", *SAID, ends={"act": "flood"}),

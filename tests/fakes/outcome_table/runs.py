@@ -13,6 +13,8 @@ from tests.fakes.outcome_table.deeds import RIGHT
 from tests.fakes.outcome_table.rows import FULL_DISK, PLAIN, ROWS, TIME_OVER, UNSTARTABLE, WORLD_LOST
 from tests.fakes.outcome_table.suite import Place, small_runtime, unstartable_program
 
+SUITE_S = 2
+"""The whole suite's time, where it is to be over."""
 _CHAT_PAUSE_S = 1.0
 """Nobody sees from outside that a chat attempt is under way: it follows at once on one that is finished."""
 
@@ -38,7 +40,7 @@ class TableRuns:
         flags = [*self.flags(combination, agent), *(part for case in cases for part in ("--case", case))]
         env = self._environment(combination, during)
         if during == TIME_OVER:
-            return self._labctl.run(*flags, "--suite-timeout", "2", "--concurrency", "1", env=env)
+            return self._labctl.run(*flags, "--suite-timeout", str(SUITE_S), "--concurrency", "1", env=env)
         if during == FULL_DISK:
             runtime = small_runtime(self._labctl.work / f"{combination}-runtime")
             return self._labctl.run(*flags, "--container-runtime", str(runtime), env=env)

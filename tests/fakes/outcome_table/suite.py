@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from tests.fakes import served_controls
 from tests.fakes.control_suites import (
     CONTROLS,
+    LOOKUP_CALL,
     MISSING,
     PROGRAM,
     RULES,
@@ -35,6 +36,7 @@ FILE = "../agent.yaml"
 CASES = tuple({cell.case_id: cell for cell in CELLS if isinstance(cell.deed, Deed)}.values())
 """One cell for each case; on other combinations it is the same."""
 _SLOW = {"toolCalls": [{"name": "lookup", "arguments": {"id": "slow"}}]}
+_MUCH = {"text": "x" * 400_000, "toolCalls": [LOOKUP_CALL]}
 _BROKEN = {"toolCalls": [{"name": "lookup", "arguments": {"id": "broken"}}]}
 _COMPOSE = """\
 services:
@@ -127,8 +129,12 @@ def _case(cell: Cell) -> dict[str, Any]:
 
 
 def _rules() -> list[dict[str, Any]]:
-    waiting = [{"when": {"case": cell.case_id}, "reply": _SLOW} for cell in CASES if _deed(cell).does == "wait"]
-    return [*waiting, {"when": {"text": "^broken$"}, "reply": _BROKEN}]
+    always = {"wait": _SLOW, "flood": _MUCH}
+    told = [(cell.case_id, always[_deed(cell).does]) for cell in CASES if _deed(cell).does in always]
+    return [
+        *({"when": {"case": case}, "reply": reply} for case, reply in told),
+        {"when": {"text": "^broken$"}, "reply": _BROKEN},
+    ]
 
 
 def _settings(place: Place, judge_url: str) -> str:
