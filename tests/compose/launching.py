@@ -139,7 +139,7 @@ class LiveRun:
         return sorted({command.rpartition(sign)[2] for command in commands})
 
     def runs_an_agent_of(self, case: str) -> bool:
-        """Whether a process of this run is there that has the case's LAB_CASE_ID=ID in its environment or arguments."""
+        """Whether a process of this run has the case's LAB_CASE_ID=ID in its environment or arguments."""
         return bool(processes_with(self.id).keys() & processes_with(f"LAB_CASE_ID={case}").keys())
 
     def kill_fixture_api(self, backend: str) -> None:

@@ -80,7 +80,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "bad-request": ({"expect": DONE}, replay(*begins("x"), stderr=f"{FAILED}HTTP 400: 500 words\n", exit_code=1)),
     "killed-at-its-provider": ({"expect": DONE}, replay(*SAID, stderr=f"{FAILED}HTTP 500: no\n", act="kill")),
-    "hangs": ({"expect": DONE, "limits": {"seconds": 1.5}}, replay(*SAID, act="hang")),
+    "hangs": ({"expect": DONE, "limits": {"seconds": 5}}, replay(*SAID, act="hang")),
     "floods": ({"expect": DONE}, replay(*SAID, act="flood")),
     "too-many-calls": ({"expect": DONE, "limits": {"tool_calls": 1}}, replay(*LIST, *LIST, *SAID, act="hang")),
     "too-dear": ({"expect": DONE, "limits": {"cost_usd": 0.1}}, replay(*SAID, act="hang")),

@@ -201,8 +201,9 @@ def hangs(agent):
 
 
 def waits(agent):
-    child = [sys.executable, "-c", "import time; time.sleep(600)", "LAB_CASE_ID=" + agent.headers["x-eval-case"]]
-    subprocess.run(child)
+    # so that it can be seen from outside, whoever looks: arguments are for everybody
+    who = ["LAB_CASE_ID=" + agent.headers["x-eval-case"], os.environ.get("LABTEST_RUN", "")]
+    subprocess.run([sys.executable, "-c", "import time; time.sleep(600)", *who])
 
 
 def drips(agent):
