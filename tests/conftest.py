@@ -1,4 +1,4 @@
-"""A client of whatever fixture API a test has; and at the end, by group, what was run and what was skipped and why."""
+"""The fixture API of a file's or folder's suite with a client; and at the end, by group, what was run and skipped."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ from tests.fakes.fixture_process import DataClient, FixtureProcess
 
 _TESTS = Path(__file__).parent
 _COUNTED = ("passed", "failed", "error", "skipped")
+
+
+@pytest.fixture(scope="module")
+def api(suite: Path) -> Iterator[FixtureProcess]:
+    """One for all tests of a file; `suite` is its folder's, or its own."""
+    with FixtureProcess(suite) as process:
+        yield process
 
 
 @pytest.fixture

@@ -57,6 +57,8 @@ class _Conversation:
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
+    output_bytes: int = 0
+    """What the model wrote: its texts, and its calls with their arguments."""
 
     def __post_init__(self) -> None:
         seconds = self.assignment.limits.seconds
@@ -107,14 +109,17 @@ class _Conversation:
         return reply
 
     def _take(self, reply: Reply) -> None:
-        if reply.text:
-            self.texts.append(reply.text)
+        limits = self.assignment.limits
         self.input_tokens = added(self.input_tokens, reply.input_tokens)
         self.output_tokens = added(self.output_tokens, reply.output_tokens)
         self.cost_usd = added(self.cost_usd, reply.cost_usd)
-        limit = self.assignment.limits.cost_usd
-        if limit is not None and self.cost_usd is not None and self.cost_usd > limit:
-            raise _OverError(passed_limit("cost", limits=self.assignment.limits))
+        self.output_bytes += _size(reply)
+        if self.output_bytes > limits.output_bytes:
+            raise _OverError(passed_limit("output", limits=limits))
+        if reply.text:
+            self.texts.append(reply.text)
+        if limits.cost_usd is not None and self.cost_usd is not None and self.cost_usd > limits.cost_usd:
+            raise _OverError(passed_limit("cost", limits=limits))
 
     def _call(self, call: ToolCall) -> ToolResult:
         limits = self.assignment.limits
@@ -141,3 +146,9 @@ class _Conversation:
         if now_s >= suite_until_s:
             raise _OverError(Ending(kind=EndKind.INFRASTRUCTURE, reason=CUT_OFF))
         return min(self.until, suite_until_s) - now_s
+
+
+def _size(reply: Reply) -> int:
+    """UTF-8 bytes."""
+    written = [reply.text or "", *(part for call in reply.calls for part in (call.name, call.written))]
+    return sum(len(text.encode("utf-8", "replace")) for text in written)

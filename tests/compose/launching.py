@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.compose.engine_calls import left_on_engine, processes_with, remove_from_engine
+from tests.compose.engine_calls import containers_of, docker, left_on_engine, processes_with, remove_from_engine
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN_S = 240.0
@@ -34,6 +34,8 @@ class Labctl:
     environ: Mapping[str, str]
     work: Path
     """A folder of this user's, for evidence and scratch."""
+    has_engine: bool = True
+    """False for tests of the process backend, which leave an engine alone where there is one."""
 
     def call(self, *arguments: str, timeout_s: float = RUN_S) -> subprocess.CompletedProcess[str]:
         """Run it to its end."""
@@ -64,12 +66,13 @@ class Labctl:
             start_new_session=True,
         )
         try:
-            yield LiveRun(id=run_id, folder=folder, scratch=scratch, process=process)
+            yield LiveRun(run_id, folder=folder, scratch=scratch, process=process, has_engine=self.has_engine)
         finally:
             _end(process)
             for pid in processes_with(run_id):
                 _kill(pid)
-            remove_from_engine(run_id)
+            if self.has_engine:
+                remove_from_engine(run_id)
 
     def run(self, *flags: str, env: Mapping[str, str] | None = None) -> FinishedRun:
         """`labctl run FLAGS` to its end."""
@@ -85,9 +88,9 @@ class Labctl:
         return folder
 
 
-def labctl_of_checkout(work: Path) -> Labctl:
+def labctl_of_checkout(work: Path, *, has_engine: bool = True) -> Labctl:
     """The labctl of the checkout that these tests are part of, with the user's own environment."""
-    return Labctl((str(Path(sys.executable).with_name("labctl")),), ROOT, dict(os.environ), work)
+    return Labctl((str(Path(sys.executable).with_name("labctl")),), ROOT, dict(os.environ), work, has_engine)
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,7 @@ class LiveRun:
     """Where its run directory is, or will be."""
     scratch: Path
     process: subprocess.Popen[str]
+    has_engine: bool
 
     def wait(self) -> FinishedRun:
         """Its end; what is left of it is looked for at once."""
@@ -117,7 +121,7 @@ class LiveRun:
         processes = processes_with(self.id)
         files = sorted(path.name for path in self.scratch.iterdir())
         return {
-            **left_on_engine(self.id),
+            **(left_on_engine(self.id) if self.has_engine else {}),
             **({"processes": processes} if processes else {}),
             **({"files": files} if files else {}),
         }
@@ -133,6 +137,20 @@ class LiveRun:
         sign = f"waits {self.id} "
         commands = (command for command in processes_with(self.id).values() if sign in command)
         return sorted({command.rpartition(sign)[2] for command in commands})
+
+    def runs_an_agent_of(self, case: str) -> bool:
+        """Whether a process of this run has the case's LAB_CASE_ID=ID in its environment or arguments."""
+        return bool(processes_with(self.id).keys() & processes_with(f"LAB_CASE_ID={case}").keys())
+
+    def kill_fixture_api(self, backend: str) -> None:
+        """End the world of the run."""
+        if backend == "compose":
+            docker("kill", *containers_of(self.id, service="fixture-api"))
+            return
+        tasks = Path(f"/proc/{self.process.pid}/task")
+        children = [int(pid) for file in tasks.glob("*/children") for pid in file.read_text().split()]
+        (fixture,) = (pid for pid in children if b"fixture_api" in Path(f"/proc/{pid}/cmdline").read_bytes())
+        os.kill(fixture, signal.SIGKILL)
 
     def until(self, holds: Callable[[], bool]) -> None:
         """Wait until something holds while the run is under way; its end before that fails the test."""

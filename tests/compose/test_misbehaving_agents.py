@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.compose.engine_calls import containers_of, docker
-from tests.compose.launching import FinishedRun, Labctl, LiveRun, labctl_of_checkout, told
+from tests.compose.launching import FinishedRun, Labctl, labctl_of_checkout, told
 from tests.compose.small_suites import small_suite, waiting_suite
 
 pytestmark = pytest.mark.engine
@@ -23,7 +21,7 @@ CASES: dict[str, dict[str, Any]] = {
     "exits-with-3": {},
     "reports-an-error": {},
     "breaks-the-protocol": {},
-    "hangs": {"limits": {"seconds": 1.5}},
+    "hangs": {"limits": {"seconds": 5}},  # long enough to have begun to ignore SIGTERM
     "leaves-a-child": {},
     "says-nothing": {},
     "claims-a-call": {"expect": {"toolCalls": [{"name": "lookup_order"}]}},
@@ -106,7 +104,7 @@ def test_the_record_says_how_the_process_ended(run: FinishedRun, case: str, end:
 
 
 def test_one_that_ignores_sigterm_is_gone_a_short_grace_after_its_limit(run: FinishedRun) -> None:
-    assert 1500 <= run.attempts["hangs"]["durationMs"] <= 10_000
+    assert 5000 <= run.attempts["hangs"]["durationMs"] <= 15_000
 
 
 def test_a_child_that_holds_the_pipe_does_not_hold_the_attempt(run: FinishedRun) -> None:
@@ -148,16 +146,6 @@ def test_an_agent_that_cannot_be_started_is_unknown_and_infrastructure(
     assert run.left == {}
 
 
-def kill_fixture_api(live: LiveRun, backend: str) -> None:
-    if backend == "compose":
-        docker("kill", *containers_of(live.id, service="fixture-api"))
-        return
-    tasks = Path(f"/proc/{live.process.pid}/task")
-    children = [int(pid) for file in tasks.glob("*/children") for pid in file.read_text().split()]
-    (fixture,) = (pid for pid in children if b"fixture_api" in Path(f"/proc/{pid}/cmdline").read_bytes())
-    os.kill(fixture, signal.SIGKILL)
-
-
 def test_when_the_fixture_api_is_killed_what_is_finished_stays_and_the_rest_is_unknown(
     labctl: Labctl, backend: str, tmp_path: Path
 ) -> None:
@@ -165,7 +153,7 @@ def test_when_the_fixture_api_is_killed_what_is_finished_stays_and_the_rest_is_u
     suite = waiting_suite(tmp_path / "suite", *cases)
     with labctl.started(str(suite), "--backend", backend, "--concurrency", "2") as live:
         live.until(lambda: live.agents_under_way() == ["slow-1", "slow-2"] and len(live.finished_cases()) == 2)
-        kill_fixture_api(live, backend)
+        live.kill_fixture_api(backend)
         run = live.wait()
     assert run.exit_code == 3, told(run)
     assert {case: run.verdict(case) for case in cases} == {

@@ -1,39 +1,47 @@
-"""Each row of CONTRACT §4's outcome table on each adapter, on Compose."""
+"""CONTRACT §4's outcome table on every combination that Compose has: a container for all attempts, or one for each."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.compose.launching import FinishedRun, Labctl, labctl_of_checkout, told
-from tests.fakes.outcome_rows import AGENTS, ROWS, Deed, case_id_of, cases_of, cells, write_outcome_rows
+from contracts.outcome import Outcome
+from tests.compose.launching import labctl_of_checkout, told
+from tests.fakes.outcome_table.cells import Cell, cells_of
+from tests.fakes.outcome_table.combinations import Combination, refused
+from tests.fakes.outcome_table.runs import TableRuns
+from tests.fakes.outcome_table.suite import in_stack, judge_here, write_outcome_suite
 
 pytestmark = pytest.mark.engine
 
 
 @pytest.fixture(scope="module")
-def runs(images: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, FinishedRun]:
-    """One run for each agent, with all of its cases."""
-    labctl: Labctl = labctl_of_checkout(tmp_path_factory.mktemp("rows"))
-    suite = write_outcome_rows(tmp_path_factory.mktemp("suite") / "suite")
-    found = {}
-    for agent in AGENTS:
-        cases = [part for case in cases_of(agent) for part in ("--case", case)]
-        found[agent] = labctl.run(str(suite), "--backend", "compose", "--agent", agent, *cases)
-    return found
+def runs(images: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TableRuns]:
+    labctl = labctl_of_checkout(tmp_path_factory.mktemp("labctl"))
+    setup = dict(line.split("=", 1) for line in (images / ".env").read_text().splitlines() if "=" in line)
+    place = in_stack(setup["AGENT_IMAGE"])
+    with judge_here() as judge_url:
+        suite = write_outcome_suite(tmp_path_factory.mktemp("suite") / "desk", place=place, judge_url=judge_url)
+        yield TableRuns(labctl, suite, place=place)
 
 
-@pytest.mark.parametrize(
-    ("index", "adapter", "deed"),
-    [pytest.param(*cell, id=f"{ROWS[cell[0]].what}-{cell[1]}") for cell in cells()],
-)
-def test_a_row_has_its_outcome_and_class(runs: dict[str, FinishedRun], index: int, adapter: str, deed: Deed) -> None:
-    run, row = runs[deed.agent], ROWS[index]
+@pytest.mark.parametrize("cell", cells_of("compose"), ids=str)
+def test_a_row_has_its_outcome_and_class(runs: TableRuns, cell: Cell) -> None:
+    run = runs.of(cell)
 
     assert run.is_sealed, told(run)
-    assert run.verdict(case_id_of(index, deed)) == (row.outcome, row.outcome_class), f"{adapter}: {told(run)}"
+    assert run.verdict(cell.case_id) == (cell.row.outcome, cell.row.outcome_class), told(run)
+    assert run.attempts[cell.case_id].get("reason") or cell.row.outcome == Outcome.PASS
 
 
-def test_nothing_of_any_run_is_left(runs: dict[str, FinishedRun]) -> None:
-    assert {agent: run.left for agent, run in runs.items()} == {agent: {} for agent in AGENTS}
+def test_nothing_of_any_run_is_left(runs: TableRuns) -> None:
+    assert {made: run.left for made, run in runs.made.items() if run.left} == {}
+
+
+@pytest.mark.parametrize("combination", refused("compose"), ids=str)
+def test_a_combination_that_is_none_is_refused_before_anything_starts(
+    runs: TableRuns, combination: Combination
+) -> None:
+    runs.expect_refusal(combination)

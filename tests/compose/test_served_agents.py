@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import uuid
 from collections.abc import Iterator
@@ -202,16 +201,3 @@ def test_what_compose_files_and_profiles_may_not_be_is_refused_before_anything_s
     assert refused.words in run.stderr
     assert not run.folder.exists()
     assert run.left == {}
-
-
-def test_the_suites_time_ends_a_run_on_either_backend(labctl: Labctl, image: str, tmp_path: Path) -> None:
-    root = tmp_path / "suite"
-    write_controls(root, [{"id": "hangs", "expect": SAYS_DONE}, {"id": "is-right", "expect": SAYS_DONE}])
-    for backend in ("compose", "process"):
-        run = labctl.run(str(root), "--backend", backend, "--suite-timeout", "2", "--concurrency", "1")
-        assert run.exit_code == 3, told(run)
-        assert run.is_sealed
-        assert run.verdict("hangs") == ("unknown", "infrastructure")
-        assert run.verdict("is-right") == ("unknown", "not-run")
-        assert json.loads((run.folder / "plan.json").read_text())["suiteTimeoutSeconds"] == 2
-        assert run.left == {}

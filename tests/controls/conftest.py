@@ -1,4 +1,4 @@
-"""Servers and clients that the tests here share; a file about another suite has a `suite` of its own."""
+"""The suite and the runner that tests here share; a file about another suite has a `suite` of its own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.fixture_process import FixtureProcess
 from tests.fakes.host_runner import Runner
 from tests.fakes.rich_suite import rich_suite
 
@@ -17,12 +16,6 @@ from tests.fakes.rich_suite import rich_suite
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return rich_suite(tmp_path_factory.mktemp("suites") / "suite")
-
-
-@pytest.fixture(scope="module")
-def api(suite: Path) -> Iterator[FixtureProcess]:
-    with FixtureProcess(suite) as process:
-        yield process
 
 
 @pytest.fixture

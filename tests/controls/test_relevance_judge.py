@@ -19,8 +19,7 @@ import pytest
 from driver.judging.settings import ATTEMPTS_AHEAD
 from driver.verify import verify_run
 from tests.controls.lab_processes import ROOT
-from tests.fakes.fixture_process import FixtureProcess
-from tests.fakes.judged_suite import ANSWERS, MODEL, judge_house, judged_case, says
+from tests.fakes.judged_suite import ANSWERS, judged_case, says, scripted_judge
 from tests.fakes.model_service import ModelService, completion, model_service
 from tests.fakes.suite_folder import SETTINGS, SuiteFolder
 
@@ -73,9 +72,9 @@ def judged_by(url: str) -> str:
 
 @pytest.fixture(scope="module")
 def judge_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with FixtureProcess(judge_house(tmp_path_factory.mktemp("house") / "suite")) as house:
-        prefix = house.open("greets", model=MODEL, prompt="polite", model_call_limit=100_000)
-        yield f"http://127.0.0.1:{house.data_port}{prefix}/v1"
+    replies = {statement: reply for statement, (reply, _) in ANSWERS.items()}
+    with scripted_judge(tmp_path_factory.mktemp("house") / "suite", replies) as url:
+        yield url
 
 
 def slug(statement: str) -> str:

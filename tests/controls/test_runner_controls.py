@@ -71,8 +71,8 @@ def test_every_control_has_a_row_and_the_suite_goes_on(controls: Ran) -> None:
 def test_an_agent_that_ignores_sigterm_is_ended_at_its_limit_plus_a_short_grace(controls: Ran) -> None:
     record = controls.records["hangs"]
 
-    assert record.reason == "it went past its limit of 1.5 s"
-    assert 1500 <= record.duration_ms < 10_000
+    assert record.reason == "it went past its limit of 5 s"  # long enough to have begun to ignore it
+    assert 5000 <= record.duration_ms < 15_000
     assert record.agent_end is not None
     assert (record.agent_end.reason, record.agent_end.signal) == ("seconds", signal.SIGKILL)
     wait_until_gone(pid_in(record.log))

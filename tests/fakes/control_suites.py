@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-SETTINGS = """\
-revision = "controls-1"
-clock = "2026-09-01T12:00:00Z"
-default_agent = "controls"
 
-[agents.controls]
-adapter = "command"
-command = ["python3", "{suite}/agents/controls.py"]
+def agent_table(name: str, adapter: str, **keys: Any) -> str:
+    """`[agents.NAME]` of a suite.toml; JSON's texts, numbers and lists are TOML's too."""
+    lines = (f"{key} = {json.dumps(value)}" for key, value in {"adapter": adapter, **keys}.items())
+    return "\n".join((f"[agents.{name}]", *lines, "", ""))
 
-[agents.missing]
-adapter = "command"
-command = ["/nowhere/agent"]
 
-[agents.talker]
-adapter = "chat"
-model = "scripted/talker"
+def settings_of(*tables: str, begin: str = "", **limits: Any) -> str:
+    """A suite.toml with these agents and the limits of the controls, of which `limits` replaces some."""
+    kept = {"seconds": 120, "tool_calls": 20, "model_calls": 5, "output_bytes": 1_000_000, **limits}
+    start = f'revision = "controls-1"\nclock = "2026-09-01T12:00:00Z"\n{begin}\n'
+    return "\n".join((start + "".join(tables) + "[limits]", *(f"{key} = {value}" for key, value in kept.items()), ""))
 
-[limits]
-seconds = 120
-tool_calls = 20
-model_calls = 5
-output_bytes = 1_000_000
-"""
 
-TOOLS = [
+PROGRAM = ["python3", "{suite}/agents/controls.py"]
+CONTROLS = agent_table("controls", "command", command=PROGRAM)
+MISSING = agent_table("missing", "command", command=["/nowhere/agent"])
+TALKER = agent_table("talker", "chat", model="scripted/talker")
+SETTINGS = settings_of(CONTROLS, MISSING, TALKER, begin='default_agent = "controls"\n')
+
+TOOLS: list[dict[str, Any]] = [
     {
         "type": "function",
         "function": {
@@ -156,6 +153,12 @@ def hangs():
         time.sleep(1)
 
 
+def waits():
+    # so that it can be seen from outside, whoever looks: arguments are for everybody
+    who = ["LAB_CASE_ID=" + os.environ["LAB_CASE_ID"], os.environ.get("LABTEST_RUN", "")]
+    subprocess.run([sys.executable, "-c", "import time; time.sleep(600)", *who])
+
+
 def leaves_a_child():
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
     print(f"pid {child.pid}", flush=True)
@@ -234,7 +237,7 @@ CASES: list[dict[str, Any]] = [
     {"id": "blames-its-provider", "expect": SAYS_DONE},
     {"id": "breaks-the-protocol", "expect": SAYS_DONE},
     {"id": "says-nothing", "expect": SAYS_DONE},
-    {"id": "hangs", "expect": SAYS_DONE, "limits": {"seconds": 1.5}},
+    {"id": "hangs", "expect": SAYS_DONE, "limits": {"seconds": 5}},
     {"id": "leaves-a-child", "expect": SAYS_DONE},
     {"id": "floods", "expect": SAYS_DONE},
     {"id": "is-noisy", "expect": SAYS_DONE},
@@ -254,7 +257,7 @@ CHAT_CASES: list[dict[str, Any]] = [
     {"id": "invents-a-tool", "input": "invent", "expect": {**SAYS_DONE, "toolCalls": []}},
 ]
 
-RULES = [
+RULES: list[dict[str, Any]] = [
     {"when": {"text": "no such tool"}, "reply": {"text": "done"}},
     {"when": {"lastTool": "lookup"}, "reply": {"toolCalls": [LOOKUP_CALL]}},
     {"when": {"text": "loop"}, "reply": {"toolCalls": [LOOKUP_CALL]}},
@@ -265,7 +268,14 @@ RULES = [
 ]
 
 
-def write_controls(root: Path, cases: list[dict[str, Any]], *, settings: str = SETTINGS) -> Path:
+def write_controls(
+    root: Path,
+    cases: list[dict[str, Any]],
+    *,
+    settings: str = SETTINGS,
+    tools: Sequence[dict[str, Any]] = TOOLS,
+    rules: Sequence[dict[str, Any]] = RULES,
+) -> Path:
     """A suite of these cases below `root`, which it returns."""
     (root / "agents").mkdir(parents=True)
     (root / "models").mkdir()
@@ -274,9 +284,9 @@ def write_controls(root: Path, cases: list[dict[str, Any]], *, settings: str = S
     written = {
         "cases.json": {"cases": [{"input": "go", **case} for case in cases]},
         "routes.json": {"routes": ROUTES},
-        "tools.json": {"tools": TOOLS},
+        "tools.json": {"tools": tools},
         "state.json": {"payments": []},
-        "models/talker.json": {"rules": RULES},
+        "models/talker.json": {"rules": rules},
     }
     for name, content in written.items():
         (root / name).write_text(json.dumps(content))

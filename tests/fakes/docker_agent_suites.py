@@ -80,7 +80,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "bad-request": ({"expect": DONE}, replay(*begins("x"), stderr=f"{FAILED}HTTP 400: 500 words\n", exit_code=1)),
     "killed-at-its-provider": ({"expect": DONE}, replay(*SAID, stderr=f"{FAILED}HTTP 500: no\n", act="kill")),
-    "hangs": ({"expect": DONE, "limits": {"seconds": 1.5}}, replay(*SAID, act="hang")),
+    "hangs": ({"expect": DONE, "limits": {"seconds": 5}}, replay(*SAID, act="hang")),
     "floods": ({"expect": DONE}, replay(*SAID, act="flood")),
     "too-many-calls": ({"expect": DONE, "limits": {"tool_calls": 1}}, replay(*LIST, *LIST, *SAID, act="hang")),
     "too-dear": ({"expect": DONE, "limits": {"cost_usd": 0.1}}, replay(*SAID, act="hang")),
@@ -110,10 +110,8 @@ def write_agent_folder(
     settings: str = "[limits]\noutput_bytes = 1_000_000\nseconds = 60\n",
 ) -> Path:
     """The agent file, its streams and `evals/` with a suite; the path of the file."""
-    evals, streams = root / "evals", root / "streams"
-    for folder in (evals, streams):
-        folder.mkdir(parents=True)
-    (root / "agent.yaml").write_text(AGENT)
+    evals = root / "evals"
+    evals.mkdir(parents=True)
     (root / "notes.md").write_text("notes\n")
     (evals / "suite.toml").write_text(settings)
     written = [{"id": name, "input": "go", **case} for name, (case, _) in cases.items()]
@@ -121,8 +119,15 @@ def write_agent_folder(
     (evals / "tools.json").write_text(json.dumps({"tools": [*TOOLS, *LIVE_TOOLS]}))
     (evals / "routes.json").write_text(json.dumps({"routes": ROUTES}))
     (evals / "state.json").write_text(json.dumps({"payments": []}))
-    for name, (_, stream) in cases.items():
-        (streams / f"{name}.json").write_text(json.dumps(stream))
+    return write_agent(root, {name: stream for name, (_, stream) in cases.items()})
+
+
+def write_agent(root: Path, streams: dict[str, dict[str, Any]], *, text: str = AGENT) -> Path:
+    """The agent file, and beside it what its program replays for each case; the path of the file."""
+    (root / "streams").mkdir(parents=True)
+    (root / "agent.yaml").write_text(text)
+    for name, stream in streams.items():
+        (root / "streams" / f"{name}.json").write_text(json.dumps(stream))
     return root / "agent.yaml"
 
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.fakes.fixture_process import FixtureProcess
 from tests.fakes.suite_folder import SETTINGS, SuiteFolder
 
 MODEL = "scripted/judge"
@@ -39,16 +43,26 @@ ANSWERS: dict[str, tuple[dict[str, Any], str]] = {
 }
 """A statement to what the judge answers it, and the outcome or a part of the reason why there is none."""
 
-RULES = [
-    {"when": {"text": f'^The statement, as a JSON string:\n"{statement}"\n'}, "reply": reply}
-    for statement, (reply, _) in ANSWERS.items()
-]
+
+def rule_of(statement: str, reply: dict[str, Any]) -> dict[str, Any]:
+    """What makes the scripted model the judge of a statement; an empty one stands for every other."""
+    asked = re.escape(json.dumps(statement)) if statement else ".*"
+    return {"when": {"text": f"^The statement, as a JSON string:\n{asked}\n"}, "reply": reply}
 
 
-def judge_house(root: Path) -> Path:
-    """A suite that serves `scripted/judge`."""
+def judge_house(root: Path, replies: dict[str, dict[str, Any]]) -> Path:
+    """A suite that serves `scripted/judge`; `replies` are by statement, in the order in which they are tried."""
     settings = SETTINGS.replace("scripted/support", MODEL)
-    return SuiteFolder(root, settings=settings, texts={"models/judge.json": json.dumps({"rules": RULES})}).write()
+    rules = [rule_of(statement, reply) for statement, reply in replies.items()]
+    return SuiteFolder(root, settings=settings, texts={"models/judge.json": json.dumps({"rules": rules})}).write()
+
+
+@contextmanager
+def scripted_judge(root: Path, replies: dict[str, dict[str, Any]]) -> Iterator[str]:
+    """The judge on real HTTP, in a process of its own. Yields its URL."""
+    with FixtureProcess(judge_house(root, replies)) as house:
+        prefix = house.open("greets", model=MODEL, prompt="polite", model_call_limit=100_000)
+        yield f"http://127.0.0.1:{house.data_port}{prefix}/v1"
 
 
 def judged_case(name: str, *statements: str, **keys: Any) -> dict[str, Any]:

@@ -49,8 +49,8 @@ def completion(
 
 
 @contextmanager
-def model_service(answer: Callable[[dict[str, Any]], Answer]) -> Iterator[ModelService]:
-    """Within: it answers on a loopback port, with one thread for each connection."""
+def model_service(answer: Callable[[dict[str, Any]], Answer | None]) -> Iterator[ModelService]:
+    """Within: it answers on a loopback port, with one thread for each connection; None as an answer hangs up."""
     service = ModelService()
 
     class Handler(BaseHTTPRequestHandler):
@@ -61,9 +61,12 @@ def model_service(answer: Callable[[dict[str, Any]], Answer]) -> Iterator[ModelS
             service.requests.append(request)
             service.keys.append(self.headers.get("authorization"))
             service.paths.append(self.path)
-            status, body = answer(request)
+            answered = answer(request)
+            if answered is None:
+                self.close_connection = True
+                return
             with suppress(BrokenPipeError, ConnectionResetError):  # a client that did not wait for it
-                self._send(status, body)
+                self._send(*answered)
 
         def _send(self, status: int, body: bytes) -> None:
             self.send_response(status)

@@ -2,55 +2,42 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.control_suites import LOOKUP_CALL, SAYS_DONE, THINK, TOOLS, write_controls
+from tests.fakes.control_suites import (
+    LOOKUP_CALL,
+    SAYS_DONE,
+    THINK,
+    TOOLS,
+    agent_table,
+    settings_of,
+    write_controls,
+)
 
-SETTINGS = """\
-revision = "controls-1"
-clock = "2026-09-01T12:00:00Z"
-default_agent = "served"
 
-[agents.served]
-adapter = "http"
-command = ["python3", "{suite}/agents/served.py"]
-url = "http://localhost:{port}/answer"
+def served_table(name: str, *, path: str = "/answer", **keys: Any) -> str:
+    """`[agents.NAME]` with the program below behind HTTP, at a port that the lab chooses."""
+    url = f"http://localhost:{{port}}{path}"
+    return agent_table(name, "http", **{"command": ["python3", "{suite}/agents/served.py"], "url": url, **keys})
 
-[agents.chatty]
-adapter = "http"
-command = ["python3", "{suite}/agents/served.py"]
-url = "http://localhost:{port}/v1"
-protocol = "openai"
-model = "desk/large"
-temperature = 0.5
-max_output_tokens = 99
 
-[agents.by-header]
-adapter = "http"
-command = ["python3", "{suite}/agents/served.py"]
-url = "http://localhost:{port}/answer"
-select = "header"
-
-[agents.guarded]
-adapter = "http"
-command = ["python3", "{suite}/agents/served.py"]
-url = "http://localhost:{port}/answer"
-auth = "DESK_TOKEN"
-auth_required = true
-
-[agents.missing]
-adapter = "http"
-command = ["/nowhere/agent"]
-url = "http://localhost:{port}/answer"
-
-[limits]
-seconds = 120
-tool_calls = 20
-model_calls = 5
-output_bytes = 1_000_000
-"""
+CHATTY: dict[str, Any] = {
+    "path": "/v1",
+    "protocol": "openai",
+    "model": "desk/large",
+    "temperature": 0.5,
+    "max_output_tokens": 99,
+}
+SERVED = served_table("served")
+SETTINGS = settings_of(
+    SERVED,
+    served_table("chatty", **CHATTY),
+    served_table("by-header", select="header"),
+    served_table("guarded", auth="DESK_TOKEN", auth_required=True),
+    served_table("missing", command=["/nowhere/agent"]),
+    begin='default_agent = "served"\n',
+)
 
 AGENT = '''\
 """Does what its case is called, over HTTP."""
@@ -211,6 +198,12 @@ def speaks_no_http(agent):
 
 def hangs(agent):
     time.sleep(600)
+
+
+def waits(agent):
+    # so that it can be seen from outside, whoever looks: arguments are for everybody
+    who = ["LAB_CASE_ID=" + agent.headers["x-eval-case"], os.environ.get("LABTEST_RUN", "")]
+    subprocess.run([sys.executable, "-c", "import time; time.sleep(600)", *who])
 
 
 def drips(agent):
@@ -386,7 +379,6 @@ CHAT_CASES: dict[str, dict[str, Any]] = {
 def write_served(root: Path, cases: dict[str, dict[str, Any]], *, settings: str = SETTINGS) -> Path:
     """A suite of these cases below `root`, which it returns; `think` is a tool that nobody sees."""
     written = [{"id": name, "expect": SAYS_DONE, **case} for name, case in cases.items()]
-    write_controls(root, written, settings=settings)
+    write_controls(root, written, settings=settings, tools=[*TOOLS, THINK])
     (root / "agents" / "served.py").write_text(AGENT)
-    (root / "tools.json").write_text(json.dumps({"tools": [*TOOLS, THINK]}))
     return root

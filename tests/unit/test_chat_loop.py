@@ -272,3 +272,14 @@ def test_money_that_was_told_is_summed_and_ends_at_its_limit(
 
     assert (found.ending.kind, found.ending.limit) == (EndKind.LIMIT, limit)
     assert (found.usage.model_calls, found.usage.cost_usd) == (calls, spent)
+
+
+@pytest.mark.parametrize("most", [20, 19])
+def test_what_the_model_writes_has_the_limit_of_an_agents_output(most: int) -> None:
+    """`hü` has 3 bytes, the call 12 and its arguments 2, then `hü` once more."""
+    server = ScriptedServer(model=[says("hü", ("lookup_order", {})), says("hü")], tools=[answers({})])
+
+    found = run(server, limits=Limits(output_bytes=most))
+
+    kept, kind, limit = (2, EndKind.FINISHED, None) if most == 20 else (1, EndKind.LIMIT, "output")
+    assert (found.texts, found.ending.kind, found.ending.limit) == (("hü",) * kept, kind, limit)
