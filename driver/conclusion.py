@@ -7,7 +7,7 @@ from typing import Self
 
 from contracts import evidence
 from contracts.plan import Plan
-from contracts.suite.case import Case
+from contracts.suite.kept_cases import KeptCases
 from driver import clock
 from driver.drafting import Draft
 from driver.manifest import Surroundings, manifest_of, surroundings_of
@@ -24,14 +24,14 @@ class Conclusion:
     """Everything that is known before the attempts are; `write` adds what follows from them."""
 
     surroundings: Surroundings
-    sessions: tuple[Case, ...] = ()
-    """The cases that are docker-agent sessions."""
+    sessions: KeptCases | None = None
+    """The cases that are docker-agent sessions; None where there is none."""
 
     @classmethod
     def prepare(cls, draft: Draft) -> Self:
         """Read the run's surroundings."""
         locks = [draft.suite.root / name for name in draft.suite.settings.lock_files]
-        sessions = tuple(case for case in draft.cases if case.id in draft.suite.sessions)
+        sessions = draft.cases.only(draft.suite.sessions) if draft.suite.sessions else None
         return cls(surroundings_of(draft.suite.root, lock_files=locks), sessions)
 
     def write(self, run: RunDirectory, plan: Plan, *, stack: Stack, redactor: Redactor) -> Grading:

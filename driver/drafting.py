@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from contracts.plan import Backend, Conditions, ImageIdentity, Plan, Program
 from contracts.planning import conditions_of, effective_limits, planned_cases
-from contracts.suite.case import Case
+from contracts.suite.kept_cases import KeptCases
 from contracts.suite.suite import Suite
 from driver import clock
 from driver.agent_choice import ChosenAgent, Fetch
@@ -30,7 +30,7 @@ class Draft:
 
     request: RunRequest
     suite: Suite
-    cases: tuple[Case, ...]
+    cases: KeptCases
     agent: ChosenAgent
     env: AgentEnv
     judge: JudgePlan | None
@@ -47,14 +47,15 @@ class Draft:
             return None
         return OwnContainers(
             image_of_case=self.bases.of_case,
-            working_dirs={case.id: name for case in self.cases if (name := self._working_dir_of(case)) is not None},
+            working_dirs=dict(self._working_dirs()),
             keep=self.request.keep_containers,
             runtime=self.request.container_runtime or "docker",
         )
 
-    def _working_dir_of(self, case: Case) -> str | None:
-        folder = self.suite.working_dir_of(case)
-        return None if folder is None else folder.relative_to(self.suite.root).as_posix()
+    def _working_dirs(self) -> Iterator[tuple[str, str]]:
+        for case in self.cases.having("working_dir"):
+            if (folder := self.suite.working_dir_of(case)) is not None:
+                yield case.id, folder.relative_to(self.suite.root).as_posix()
 
     @property
     def image_references(self) -> dict[str, str]:
@@ -72,8 +73,8 @@ class Draft:
 
     def warnings(self) -> list[str]:
         """What a person should know before the run starts."""
-        if self.judge is None and any(case.expect.relevance for case in self.cases):
-            return [missing_judge(self.cases)]
+        if self.judge is None and any(self.cases.having("relevance")):
+            return [missing_judge(self.cases.having("relevance"))]
         return []
 
 
@@ -94,7 +95,9 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         request, suite=suite, cases=cases, agent=agent.plan, backend=backend, outside=outside
     )
     require_model_access(agent.plan, values=chosen.env.values)
-    judge = plan_judge(suite, cases, request=request, values=chosen.values, seconds=limits.model_seconds)
+    judge = plan_judge(
+        suite, cases.having("relevance"), request=request, values=chosen.values, seconds=limits.model_seconds
+    )
     plan = Plan(
         run_id=chosen.run_id,
         labctl=VERSION,

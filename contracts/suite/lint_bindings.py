@@ -29,13 +29,19 @@ def lint_bindings(files: SuiteFiles) -> Iterator[Problem]:
     Only where a case that fails by such a request expects its call, or where some route is nearly what it asks and no
     case forbids it: a tool that nothing answers may be there to tempt, or for talks in which nobody calls it.
     """
-    routes, wanted = _answering(files), _wanted(files)
-    if routes is None or wanted is None:
+    routes = _answering(files)
+    if routes is None:
+        return
+    unanswered = [
+        (index, tool)
+        for index, tool in files.tools.items
+        if tool.http is not None and not any(_answers(route, tool.http) for route in routes)
+    ]
+    wanted = _wanted(files) if unanswered else None  # which looks at every case
+    if wanted is None:
         return
     known = {f"{route.method} {route.path}" for route in routes}
-    for index, tool in files.tools.items:
-        if tool.http is None or any(_answers(route, tool.http) for route in routes):
-            continue
+    for index, tool in unanswered:
         place = files.tools.place(index) / "http"
         asked = f"{tool.http.method} {tool.http.path}"
         near = None if tool.name in wanted.forbidden else nearest(asked, known)
