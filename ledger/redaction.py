@@ -79,10 +79,10 @@ class Redactor:
             return record
         return record.model_copy(update=self._changes(record))
 
-    def _changes(self, record: object) -> dict[str, Any]:
+    def _changes(self, record: Any) -> dict[str, Any]:
         """The open fields of a record by name, redacted."""
         changes = {}
-        for name, is_json in _open_fields(type(record)):
+        for name, is_json in _open_fields(record.__class__):
             value = getattr(record, name)
             changes[name] = self.redact_json(value) if is_json else self._redact_typed(value)
         return changes
@@ -126,7 +126,7 @@ class Redactor:
 
 
 @cache
-def _open_fields(record: type) -> tuple[tuple[str, bool], ...]:
+def _open_fields(record: Any) -> tuple[tuple[str, bool], ...]:
     """The fields whose values a schema leaves open, each with whether it is free JSON."""
     fields: dict[str, FieldInfo] = record.__pydantic_fields__
     return tuple(

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 from pydantic_core import from_json
@@ -17,7 +17,7 @@ from contracts.suite.broken import UNKNOWN, Broken
 from contracts.suite.case import Case, CasesFile
 from contracts.suite.cases_reading import CasesRead, read_cases
 from contracts.suite.checking import checked_document
-from contracts.suite.kept_cases import PlacedCases, WrittenCases
+from contracts.suite.kept_cases import WrittenCases
 from contracts.suite.lint_names import all_names
 from contracts.suite.problems import Document, Place, Problem, Problems
 from contracts.suite.reading import SuiteFolder, UnreadableError, read_json, read_toml
@@ -62,7 +62,9 @@ class Listed(Generic[R]):
 
     def having(self, *keys: str) -> Iterable[tuple[int, R]]:
         """The items that have one of the keys, and maybe others."""
-        return self.items.having(*keys) if isinstance(self.items, PlacedCases) else self.items
+        items: Any = self.items
+        found: Iterable[tuple[int, R]] = items.having(*keys) if hasattr(items, "having") else items
+        return found
 
     def written(self) -> Sequence[Json]:
         """The items as written, right or not."""

@@ -24,14 +24,14 @@ _IS_SESSION = 1 << len(_MARKED)
 class _Kept:
     """Every case in the order in which it was taken; of none is there more than its text, its id and some numbers."""
 
-    text: bytes
+    text: bytearray
     ends: array[int]
     """Where the text of each case ends, which is where that of the next one begins."""
     marks: array[int]
     positions: Mapping[str, int]
     """By case id."""
 
-    def text_of(self, position: int) -> bytes:
+    def text_of(self, position: int) -> bytearray:
         return self.text[self.ends[position - 1] if position else 0 : self.ends[position]]
 
     def case(self, position: int) -> Case:
@@ -65,8 +65,8 @@ class CaseKeeper:
         return CaseDigests(self._positions, bytes(self._digests))
 
     def kept(self) -> KeptCases:
-        """All of them: protected ones first, then in the order in which they came."""
-        kept = _Kept(bytes(self._text), self._ends, self._marks, self._positions)
+        """All of them: protected ones first, then in the order in which they came. Nothing is taken after it."""
+        kept = _Kept(self._text, self._ends, self._marks, self._positions)
         order: Sequence[int] = range(len(self._ends))
         if self._protected:
             first = set(self._protected)

@@ -33,7 +33,7 @@ def lint_bindings(files: SuiteFiles) -> Iterator[Problem]:
     if routes is None:
         return
     unanswered = [
-        (index, tool)
+        (index, tool.name, tool.http)
         for index, tool in files.tools.items
         if tool.http is not None and not any(_answers(route, tool.http) for route in routes)
     ]
@@ -41,13 +41,11 @@ def lint_bindings(files: SuiteFiles) -> Iterator[Problem]:
     if wanted is None:
         return
     known = {f"{route.method} {route.path}" for route in routes}
-    for index, tool in unanswered:
+    for index, name, http in unanswered:
         place = files.tools.place(index) / "http"
-        asked = f"{tool.http.method} {tool.http.path}"
-        near = None if tool.name in wanted.forbidden else nearest(asked, known)
-        if (near is None and tool.name not in wanted.expected) or any(
-            lint_target(tool.http.method, tool.http.path, place)
-        ):
+        asked = f"{http.method} {http.path}"
+        near = None if name in wanted.forbidden else nearest(asked, known)
+        if (near is None and name not in wanted.expected) or any(lint_target(http.method, http.path, place)):
             continue
         text = f'no route of the suite or of a case can answer "{asked}"' + (
             f'; did you mean "{near}"?' if near else ""

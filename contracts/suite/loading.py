@@ -108,7 +108,7 @@ def _missing_cases(files: SuiteFiles) -> Problem | None:
 def _assembled(files: SuiteFiles) -> Suite:
     settings = files.settings
     state = files.state.value if files.state else {}
-    dataset = dataset_digest(routes=files.routes.written(), state=state)
+    dataset = dataset_digest(routes=[*files.routes.written()], state=state)
     tool_schema = digest_of_json(files.tools.document.value if files.tools.document else {"tools": []})
     made_of = {name: agent_files(files.folder, agent) for name, agent in settings.agents.items()}
     digests = {name: digests_of_files(files.folder.root, paths) for name, paths in made_of.items()}

@@ -8,9 +8,10 @@ import signal
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -66,9 +67,13 @@ class Child:
 
     def send_line(self, line: str) -> None:
         """Write one line to its stdin, which stays open; a child that is gone is noticed by its stdout."""
+        self.send_pieces((line.encode(),))
+
+    def send_pieces(self, pieces: Iterable[bytes]) -> None:
+        """Write one line that comes in pieces, as `send_line` does."""
         assert self.process.stdin is not None  # noqa: S101 - it was opened as a pipe above
         try:
-            self.process.stdin.write(line.encode() + b"\n")
+            self.process.stdin.writelines(chain(pieces, (b"\n",)))
             self.process.stdin.flush()
         except BrokenPipeError:
             return
