@@ -30,7 +30,10 @@ class Draft:
 
     request: RunRequest
     suite: Suite
+    """With the same cases."""
     cases: KeptCases
+    """The selected ones that are looked at again: those that have relevance or a working_dir, and all sessions. Of the
+    others the plan says all that the driver needs, and there may be many."""
     agent: ChosenAgent
     env: AgentEnv
     judge: JudgePlan | None
@@ -111,10 +114,11 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         planned_at=clock.instant(chosen.started_at),
         cases=planned_cases(suite, cases, repeats=request.repeat),
     )
+    later = cases if suite.sessions else KeptCases.of(cases.having("relevance", "working_dir"))
     return Draft(
         request=request,
-        suite=suite,
-        cases=cases,
+        suite=suite.with_cases(later),
+        cases=later,
         agent=agent,
         env=chosen.env,
         judge=judge,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from contracts.record import Json
 from contracts.suite.case import Case
-from contracts.suite.kept_cases import KeptCases
+from contracts.suite.kept_cases import CaseDigests, KeptCases
 from contracts.suite.route import Route
 from contracts.suite.scripted_model import ModelFile
 from contracts.suite.settings import Agent, SuiteSettings
@@ -63,6 +63,11 @@ class Suite:
     """Over the agent's table of suite.toml as written and its files."""
     sessions: Mapping[str, str] = field(default_factory=dict)
     """The cases that are docker-agent sessions, by id: their files, below the suite's folder."""
+
+    def with_cases(self, cases: KeptCases) -> Suite:
+        """The suite with some of its cases only, so that nothing is left of the others."""
+        digests = CaseDigests.of({case_id: self.case_digests[case_id] for case_id in cases.ids()})
+        return replace(self, cases=cases, case_digests=digests)
 
     def case(self, case_id: str) -> Case:
         """The case of that id; raises KeyError."""
