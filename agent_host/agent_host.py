@@ -1,5 +1,5 @@
 """Start one agent process per attempt for one runner, carry its output as JSON lines, and end every descendant."""
-# ruff: noqa: PTH101, PTH102, PTH104, PTH106, PTH108, PTH114, PTH123, PTH208 - per process of a bomb: os is fast
+# ruff: noqa: PTH102 - per process of a bomb: os is fast
 
 import codecs
 import ctypes
@@ -11,11 +11,13 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, NoReturn
+
+from agent_host.leftovers import descendants, remove_tree, send
 
 READ_BYTES, HIGH_WATER_BYTES = 1 << 16, 1 << 20  # when the runner is so far behind, agents wait in their writes
 FREE = b'{"op":"free"}'
@@ -23,49 +25,6 @@ DRAIN_S = 1.0  # for a pipe that a process out of our reach still holds
 ENDING_S = 10.0  # a fork bomb is beaten long before; what is left then cannot be ended (another user's, or stuck)
 PRCTL, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = ctypes.CDLL(None).prctl, 4, 36
 LEAVING = dict.fromkeys((signal.SIGTERM, signal.SIGINT, signal.SIGHUP), lambda number, _: sys.exit(128 + number))
-
-
-def remove_tree(top: str) -> None:
-    """Remove a directory of any depth and modes, moving all below it to its first level; says on stderr what stays."""
-    directories = [top]
-    try:
-        if os.path.islink(top):
-            os.unlink(top)
-        os.chmod(top, 0o700)
-        for directory in directories:
-            for entry in [*os.scandir(directory)]:
-                if entry.is_dir(follow_symlinks=False):
-                    os.chmod(entry.path, 0o700)
-                    directories.append(f"{top}/{os.urandom(16).hex()}")
-                    os.rename(entry.path, directories[-1])
-                else:
-                    os.unlink(entry.path)
-        while directories:
-            os.rmdir(directories.pop())
-    except OSError as error:
-        if os.path.lexists(top):
-            print(f"agent_host: {top} is left behind: {error}", file=sys.stderr)
-
-
-def descendants(keep: frozenset[int] = frozenset()) -> Iterator[int]:
-    """Every descendant of this process, parents first, without `keep` and what is below those."""
-    queue = [os.getpid()]
-    for parent in queue:
-        with suppress(FileNotFoundError, ProcessLookupError):  # gone: its children have another parent in the next walk
-            for task in os.listdir(f"/proc/{parent}/task"):
-                with open(f"/proc/{parent}/task/{task}/children", "rb", buffering=0) as file:
-                    found = [pid for pid in map(int, file.read().split()) if pid not in keep]
-                queue += found
-                yield from found
-
-
-def send(pid: int, number: int, *, done_groups: set[int] | None = None) -> None:
-    """Signal a process, and first its whole group at once, which no fork escapes, unless that is done."""
-    with suppress(ProcessLookupError, PermissionError):  # the next walk tells who is left
-        if done_groups is not None and (group := os.getpgid(pid)) not in done_groups:
-            done_groups.add(group)
-            os.killpg(group, number)
-        os.kill(pid, number)
 
 
 class Station:
@@ -161,7 +120,7 @@ class Warden(Station):
         self.next: list[tuple[dict[str, Any], str]] = []
 
     def serve(self, order: dict[str, Any], work: str) -> None:
-        """Run attempts one after the other, this one first, as long as nothing is left of each: a fork is dear."""
+        """Run attempts one after the other, this one first, as long as each ends by itself: a fork is dear."""
         while self.run(order, work):
             self.is_free = True
             self._say(op="free")
@@ -181,7 +140,7 @@ class Warden(Station):
                 self._ask("asked")
 
     def run(self, order: dict[str, Any], work: str) -> bool:
-        """Run the attempt to its end, or to the end of the host; true when it left nothing and ended by itself."""
+        """Run the attempt to its end, or to the end of the host; true when it ended by itself and left no process."""
         self.order, self.began_at, self.until, self.grace_s = order, time.monotonic(), math.inf, 0.0
         self.reason, self.agent, self.carried_bytes, self.limit_bytes = "", 0, 0, 0
         self.end: dict[str, object] = {"exitCode": None, "signal": None}
@@ -193,7 +152,7 @@ class Warden(Station):
         else:
             self._watch()
             self._conclude()
-            is_clean = not self.reason and not order.get("leave")
+            is_clean = not (self.reason or self.killed or order.get("leave"))
         finally:
             self._end_what_may_not_stay()
             remove_tree(work)
