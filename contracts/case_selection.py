@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from contracts.errors import ErrorCode, Found, LabError
-from contracts.suite.case import Case
+from contracts.suite.kept_cases import KeptCases
 from contracts.suite.problems import nearest, unknown_name
 from contracts.suite.suite import Suite
 
@@ -15,7 +15,7 @@ _GLOB = re.compile(r"[*?\[]")
 _SHOWN_NAMES = 10
 
 
-def select_cases(suite: Suite, *, case_ids: Sequence[str] = (), only: Sequence[str] = ()) -> tuple[Case, ...]:
+def select_cases(suite: Suite, *, case_ids: Sequence[str] = (), only: Sequence[str] = ()) -> KeptCases:
     """The selected cases in the suite's order; without any selection all of them.
 
     `case_ids` are exact. Each text of `only` is a comma list of patterns: case-insensitive, a glob when it has `*`, `?`
@@ -32,11 +32,10 @@ def select_cases(suite: Suite, *, case_ids: Sequence[str] = (), only: Sequence[s
     chosen = suite.cases
     if case_ids:
         _refuse_unknown_cases(suite, case_ids)
-        wanted = set(case_ids)
-        chosen = tuple(case for case in chosen if case.id in wanted)
+        chosen = chosen.only(case_ids)
     if patterns:
         matching = _matching(suite, patterns)
-        chosen = tuple(case for case in chosen if case.id in matching)
+        chosen = chosen.only(matching)
     if not chosen:
         raise LabError(
             ErrorCode.NO_CASES,
@@ -48,7 +47,7 @@ def select_cases(suite: Suite, *, case_ids: Sequence[str] = (), only: Sequence[s
 
 
 def _refuse_unknown_cases(suite: Suite, case_ids: Sequence[str]) -> None:
-    known = [case.id for case in suite.cases]
+    known = suite.cases.ids()
     unknown = [case_id for case_id in dict.fromkeys(case_ids) if case_id not in set(known)]
     if unknown:
         raise LabError(

@@ -7,15 +7,15 @@ import os
 _READ_BYTES = 65536
 
 
-def read_first_line(descriptor: int) -> bytes:
+def read_first_line(descriptor: int) -> bytearray:
     """The line with its end; what there was of it, also nothing, where the input ended before.
 
     Not through `sys.stdin`: its buffer would hide the end that comes later, and a thread waiting in it would keep the
     interpreter from ending. Raises OSError.
     """
-    pieces: list[bytes] = []
+    line = bytearray()  # not pieces to be joined: an order of many cases is megabytes
     while piece := os.read(descriptor, _READ_BYTES):
-        pieces.append(piece)
+        line += piece
         if piece.endswith(b"\n"):
             break
-    return b"".join(pieces)
+    return line

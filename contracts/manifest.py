@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Literal, Self
 
 from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from contracts.plan import Conditions, ImageIdentity, PlannedCase, Program
-from contracts.record import Record
+from contracts.record import SMALL_RECORD, Record
 
 
 class HostFacts(Record):
@@ -42,7 +43,8 @@ class Dependencies(Record):
     """fixture_api, runner, agent_host: digest of the code that ran."""
 
 
-class CaseConditions(Record):
+@dataclass(frozen=True, slots=True, kw_only=True, config=SMALL_RECORD)
+class CaseConditions:
     """The flat manifest of one case."""
 
     case_id: str

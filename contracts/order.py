@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal
 
 from pydantic import Field
+from pydantic_core import to_json
 
 from contracts.plan import Plan
 from contracts.record import Record
 
 FIXTURE_URL_MARK = "{fixtureUrl}"
 """In the text of an agent file: the attempt's address. docker-agent expands no variable in that of an MCP server."""
+_NO_CASES = b'"cases":[]'
 
 
 class HostOverStdio(Record):
@@ -67,3 +70,13 @@ class RunnerOrder(Record):
     """Present exactly for that adapter."""
     startup_seconds: float = 30.0
     """How long fixture API and agent_host may take to answer."""
+
+    def to_pieces(self) -> Iterator[bytes]:
+        """The bytes of `to_line` in pieces, one for each planned case: as one they would be there several times."""
+        cases = self.plan.cases
+        without = self.model_copy(update={"plan": self.plan.model_copy(update={"cases": ()})})
+        start, key, end = without.to_line().encode().partition(_NO_CASES)  # in a text, its quotes would be escaped
+        yield start + key[:-1]
+        for number, case in enumerate(cases):
+            yield (b"," if number else b"") + to_json(case, by_alias=True, exclude_none=True)
+        yield key[-1:] + end

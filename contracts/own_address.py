@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from operator import itemgetter
 
 HIDDEN_PREFIX = "<prefix>"
@@ -32,6 +32,8 @@ _LONGEST_ESCAPE = 24
 
 _PERCENT = rb"%(?:25){0,4}+"
 _UNICODE = rb"\\{1,15}+u00"
+_ESCAPED = re.compile(rb"(?:" + _PERCENT + rb"|" + _UNICODE + rb")(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])")
+"""An escaped letter or digit: many texts have a percent sign or an escaped quote, few have one of these."""
 
 
 class OwnAddress:
@@ -41,6 +43,7 @@ class OwnAddress:
         """`token` is made of letters and digits."""
         self._token = token.lower().encode()
         self._run = b"a" * len(token)
+        self._pattern: re.Pattern[bytes] | None = None
 
     def may_be_in(self, parts: Iterable[bytes]) -> bool:
         """False when surely none of the texts holds it; much quicker for many short texts than looking into each."""
@@ -74,8 +77,8 @@ class OwnAddress:
             for at in _all(self._token, part.lower()):
                 yield at, at + len(self._token), None
             yield from self._places_in_base64(part)
-        if any(sign in part for sign in (b"%", b"\\")):
-            for match in self._escaped.finditer(part):
+        if any(sign in part for sign in (b"%", b"\\u00")) and _ESCAPED.search(part):
+            for match in self._any_spelling().finditer(part):
                 yield match.start(), match.end(), None
 
     def _places_in_base64(self, part: bytes) -> Iterator[tuple[int, int, int]]:
@@ -86,9 +89,14 @@ class OwnAddress:
                 # all digits that tell a bit of it, those that it shares with its neighbours too
                 yield phase + 8 * at // 6, phase + -(-8 * (at + len(self._token)) // 6), at % 3
 
-    @cached_property
-    def _escaped(self) -> re.Pattern[bytes]:
-        return re.compile(b"".join(_any_spelling(digit) for digit in self._token))
+    def _any_spelling(self) -> re.Pattern[bytes]:
+        """Takes milliseconds to make, so only a text that may need it has it made.
+
+        Not a `cached_property`: before Python 3.12 all of a class share one lock, and attempts would wait in line.
+        """
+        if self._pattern is None:
+            self._pattern = re.compile(b"".join(_any_spelling(digit) for digit in self._token))
+        return self._pattern
 
 
 def _all(token: bytes, text: bytes) -> Iterator[int]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from contracts.flags import Flags
-from contracts.record import Json, Record
+from contracts.record import SMALL_RECORD, Json, Record
 from contracts.suite.settings import Adapter, Limits
 
 Backend = Literal["compose", "process"]
@@ -76,7 +77,8 @@ class AgentPlan(Record):
         return self.command is not None or self.adapter == "docker-agent"
 
 
-class PlannedCase(Record):
+@dataclass(frozen=True, slots=True, kw_only=True, config=SMALL_RECORD)
+class PlannedCase:
     """One selected case."""
 
     case_id: str

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from contracts.agent_resolution import resolve_agent
 from contracts.case_selection import select_cases
 from contracts.model_endpoint import SCRIPTED
 from contracts.plan import AgentPlan, Backend, Conditions, Isolation, PlannedCase
 from contracts.suite.case import Case
+from contracts.suite.kept_cases import KeptCases
 from contracts.suite.settings import Limits
 from contracts.suite.suite import Suite
 
@@ -87,15 +88,15 @@ def conditions_of(  # noqa: PLR0913 - each is a condition of its own
     )
 
 
-def planned_cases(suite: Suite, cases: Iterable[Case], *, repeats: int = 1) -> tuple[PlannedCase, ...]:
+def planned_cases(suite: Suite, cases: KeptCases, *, repeats: int = 1) -> tuple[PlannedCase, ...]:
     """The cases as plan.json lists them."""
     return tuple(
         PlannedCase(
-            case_id=case.id,
-            title=case.shown_title,
+            case_id=case_id,  # the very text that the suite has it by, not the case's own copy
+            title=case.title or case_id,
             protected=case.protected,
-            case_digest=suite.case_digests[case.id],
+            case_digest=suite.case_digests[case_id],
             repeats=repeats,
         )
-        for case in cases
+        for case_id, case in zip(cases.ids(), cases, strict=True)
     )

@@ -10,7 +10,7 @@ from contracts.agent_resolution import missing_token
 from contracts.errors import ErrorCode, LabError
 from contracts.plan import OWN_PROFILES, AgentPlan
 from contracts.planning import select_cases
-from contracts.suite.case import Case
+from contracts.suite.kept_cases import KeptCases
 from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
 from driver import clock
@@ -28,7 +28,7 @@ class Choices:
     """What was chosen; nothing was looked at but the suite and the agent's files."""
 
     suite: Suite
-    cases: tuple[Case, ...]
+    cases: KeptCases
     agent: ChosenAgent
     env: AgentEnv
     profiles: tuple[str, ...]

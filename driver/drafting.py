@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from contracts.plan import Backend, Conditions, ImageIdentity, Plan, Program
 from contracts.planning import conditions_of, effective_limits, planned_cases
-from contracts.suite.case import Case
+from contracts.suite.kept_cases import KeptCases
 from contracts.suite.suite import Suite
 from driver import clock
 from driver.agent_choice import ChosenAgent, Fetch
@@ -31,7 +31,10 @@ class Draft:
 
     request: RunRequest
     suite: Suite
-    cases: tuple[Case, ...]
+    """With the same cases."""
+    cases: KeptCases
+    """The selected ones that are looked at again: those that have relevance or a working_dir, and all sessions. Of the
+    others the plan says all that the driver needs, and there may be many."""
     agent: ChosenAgent
     env: AgentEnv
     judge: JudgePlan | None
@@ -48,14 +51,15 @@ class Draft:
             return None
         return OwnContainers(
             image_of_case=self.bases.of_case,
-            working_dirs={case.id: name for case in self.cases if (name := self._working_dir_of(case)) is not None},
+            working_dirs=dict(self._working_dirs()),
             keep=self.request.keep_containers,
             runtime=self.request.container_runtime or "docker",
         )
 
-    def _working_dir_of(self, case: Case) -> str | None:
-        folder = self.suite.working_dir_of(case)
-        return None if folder is None else folder.relative_to(self.suite.root).as_posix()
+    def _working_dirs(self) -> Iterator[tuple[str, str]]:
+        for case in self.cases.having("working_dir"):
+            if (folder := self.suite.working_dir_of(case)) is not None:
+                yield case.id, folder.relative_to(self.suite.root).as_posix()
 
     @property
     def image_references(self) -> dict[str, str]:
@@ -73,8 +77,8 @@ class Draft:
 
     def warnings(self) -> list[str]:
         """What a person should know before the run starts."""
-        if self.judge is None and any(case.expect.relevance for case in self.cases):
-            return [missing_judge(self.cases)]
+        if self.judge is None and any(self.cases.having("relevance")):
+            return [missing_judge(self.cases.having("relevance"))]
         return []
 
 
@@ -95,7 +99,9 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         request, suite=suite, cases=cases, agent=agent.plan, backend=backend, outside=outside
     )
     require_model_access(agent.plan, values=chosen.env.values)
-    judge = plan_judge(suite, cases, request=request, values=chosen.values, seconds=limits.model_seconds)
+    judge = plan_judge(
+        suite, cases.having("relevance"), request=request, values=chosen.values, seconds=limits.model_seconds
+    )
     plan = Plan(
         run_id=chosen.run_id,
         labctl=VERSION,
@@ -111,10 +117,11 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         planned_at=clock.instant(chosen.started_at),
         cases=planned_cases(suite, cases, repeats=request.repeat),
     )
+    later = cases if suite.sessions else KeptCases.of(cases.having("relevance", "working_dir"))
     return Draft(
         request=request,
-        suite=suite,
-        cases=cases,
+        suite=suite.with_cases(later),
+        cases=later,
         agent=agent,
         env=chosen.env,
         judge=judge,

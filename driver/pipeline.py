@@ -202,7 +202,7 @@ def _judging(draft: Draft) -> AbstractContextManager[Judging | None]:
         return nullcontext()
     from driver.judging.opening import judging  # noqa: PLC0415 - its client library takes 0.7 s to load
 
-    return judging(draft.judge, {case.id: case for case in draft.cases})
+    return judging(draft.judge, draft.cases.by_id)
 
 
 def _prepare_conclusion(draft: Draft) -> Conclusion:

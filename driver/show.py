@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from pydantic_core import to_jsonable_python
+
 from contracts import evidence
 from contracts.attempt import AttemptRecord, TrajectoryCall
 from contracts.errors import ErrorCode, Found, LabError
@@ -65,7 +67,8 @@ def manifest_text(run: Path, *, case_id: str | None) -> str:
     """
     with shown_run(run) as shown:
         if case_id is not None:
-            manifest: Json = CaseConditions.of(shown.plan.conditions, _planned(shown, case_id)).to_json()
+            told = CaseConditions.of(shown.plan.conditions, _planned(shown, case_id))
+            manifest: Json = to_jsonable_python(told, by_alias=True, exclude_none=True)
         else:
             path = shown.root / evidence.ENVIRONMENT
             whole = json.loads(path.read_bytes()) if path.is_file() else shown.plan.to_json()

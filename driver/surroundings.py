@@ -9,7 +9,7 @@ from typing import Self
 from contracts.errors import Found
 from contracts.own_containers import own_container_needs
 from contracts.plan import AgentPlan, Backend, Isolation
-from contracts.suite.case import Case
+from contracts.suite.kept_cases import KeptCases
 from contracts.suite.suite import Suite
 from driver.base_images import BaseImages, base_images
 from driver.egress import decide_egress
@@ -31,7 +31,7 @@ class Surroundings:
         request: RunRequest,
         *,
         suite: Suite,
-        cases: Sequence[Case],
+        cases: KeptCases,
         agent: AgentPlan,
         backend: Backend,
         outside: Sequence[Found] | None,
@@ -47,7 +47,7 @@ class Surroundings:
             agent=agent,
             agent_image=agent_image,
             backend=backend,
-            needs=own_container_needs(cases, no_setup=request.no_setup),
+            needs=own_container_needs(cases.having("setup", "working_dir", "image"), no_setup=request.no_setup),
         )
         is_open = declared is not None and declared.egress
         egress = decide_egress(agent, asked=request.egress, declared=is_open, backend=backend, outside=outside)

@@ -83,7 +83,7 @@ class Attempts:
         attempt = self._by_header.get(case_id)
         if attempt is not None:
             return attempt
-        if self.world.case(case_id) is None:
+        if not self.world.has_case(case_id):
             return None
         prompt, model = self.world.default_prompt, self.world.default_model
         return self._make(AttemptOpening(case=case_id, attempt=0, prompt=prompt, model=model, select="header"))

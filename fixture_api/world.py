@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from contracts.errors import ErrorCode, Found, LabError
@@ -60,25 +61,30 @@ class World:
     tools: tuple[Tool, ...]
     _suite_state: Json
     _routes: RouteTable
-    _case_routes: dict[str, RouteTable]
-    _case_faults: dict[str, FaultPlan]
     _locations: Locations
-    _cases: dict[str, Case]
+    _cases: Mapping[str, Case]
+
+    def has_case(self, case_id: str) -> bool:
+        """True when the suite has such a case."""
+        return case_id in self._cases
 
     def case(self, case_id: str) -> CaseWorld | None:
-        """The world of a case; None when the suite has no such case. Costs what the case's own state costs to merge."""
+        """The world of a case; None when the suite has no such case.
+
+        Made anew each time, since most cases are met once and none is held: costs what it costs to read the case, to
+        merge its state and to compile its own routes.
+        """
         case = self._cases.get(case_id)
         if case is None:
             return None
         state = self._suite_state if case.state is None else merge_patch(self._suite_state, case.state)
-        own = self._case_routes.get(case_id)
         return CaseWorld(
             case_id=case_id,
             locations=self._locations,
-            own_routes=own,
+            own_routes=compile_routes(case.routes) if case.routes else None,
             routes=self._routes,
             state=state,
-            faults=self._case_faults.get(case_id, {}),
+            faults=compile_faults(case.faults.responses) if case.faults else {},
         )
 
 
@@ -99,11 +105,8 @@ def compile_world(suite: Suite, clock: FixedClock) -> World:
             return None
 
     routes = attempted("routes", lambda: compile_routes(suite.routes))
-    own = {
-        case.id: attempted(f"case {case.id}", lambda case=case: compile_routes(case.routes))  # type: ignore[misc]
-        for case in suite.cases
-        if case.routes
-    }
+    for case in suite.cases.having("routes"):  # only looked at: an attempt at the case compiles its own
+        attempted(f"case {case.id}", partial(compile_routes, case.routes))
     models = {
         SCRIPTED + name: attempted(f"model {name}", lambda name=name, file=file: ScriptedModel(name, file, clock))  # type: ignore[misc]
         for name, file in suite.models.items()
@@ -121,10 +124,8 @@ def compile_world(suite: Suite, clock: FixedClock) -> World:
         tools=suite.tools,
         _suite_state=suite.state,
         _routes=routes,
-        _case_routes=_present(own),
-        _case_faults={case.id: compile_faults(case.faults.responses) for case in suite.cases if case.faults},
         _locations=Locations(routes, ToolTable(suite.tools)),
-        _cases={case.id: case for case in suite.cases},
+        _cases=suite.cases.by_id,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -30,18 +31,24 @@ def read_attempts(path: Path) -> Iterator[AttemptRecord]:
 
 
 class AttemptIndex:
-    """Where each case's attempts stand in the file: memory for their offsets only."""
+    """Where each case's attempts stand in the file: memory for a few numbers of each."""
 
     def __init__(self, path: Path, *, drops_cut_end: bool = False) -> None:
         """Empty until `scan` was walked through; `drops_cut_end`: leave out a cut last line, as unsealed runs have."""
         self._path = path
         self._drops_cut_end = drops_cut_end
-        self._places: dict[str, list[tuple[int, int]]] = {}
+        self._offsets, self._lengths = array("q"), array("q")
+        self._before = array("q")
+        """The line of the same case that was scanned before; -1 for the first one."""
+        self._last: dict[str, int] = {}
 
     def scan(self) -> Iterator[AttemptRecord]:
         """Every attempt in the order of the file, remembering its place; raises as `read_attempts` does."""
         for offset, length, record in _placed_attempts(self._path, drops_cut_end=self._drops_cut_end):
-            self._places.setdefault(record.case_id, []).append((offset, length))
+            self._before.append(self._last.get(record.case_id, -1))
+            self._last[record.case_id] = len(self._offsets)
+            self._offsets.append(offset)
+            self._lengths.append(length)
             yield record
 
     def by_case(self, case_ids: Iterable[str]) -> Iterator[list[AttemptRecord]]:
@@ -49,10 +56,17 @@ class AttemptIndex:
         with self._path.open("rb", buffering=0) as stream:
             for case_id in case_ids:
                 records = []
-                for offset, length in self._places.get(case_id, ()):
-                    stream.seek(offset)
-                    records.append(AttemptRecord.model_validate_json(stream.read(length)))
+                for line in reversed([*self._lines_of(case_id)]):
+                    stream.seek(self._offsets[line])
+                    records.append(AttemptRecord.model_validate_json(stream.read(self._lengths[line])))
                 yield records
+
+    def _lines_of(self, case_id: str) -> Iterator[int]:
+        """The scanned lines of the case, the last one first."""
+        line = self._last.get(case_id, -1)
+        while line >= 0:
+            yield line
+            line = self._before[line]
 
 
 def _placed_attempts(path: Path, *, drops_cut_end: bool) -> Iterator[tuple[int, int, AttemptRecord]]:

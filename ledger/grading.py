@@ -13,8 +13,10 @@ from contracts.results import CaseResult, Metrics, Summary
 from ledger.attempts_file import AttemptIndex
 from ledger.case_results import case_result
 from ledger.junit import JUnitCounts, junit_pieces, testcase_piece
+from ledger.packed import Packed
+from ledger.record_file import listed_item
 from ledger.repeats import RepeatTotals
-from ledger.results import ResultsHead, case_piece, exit_of, results_pieces
+from ledger.results import ResultsHead, exit_of, results_pieces
 from ledger.totals import Totals
 
 LISTED_CASES = 40
@@ -32,9 +34,9 @@ class Grading:
     """All cases in the order of the plan, or, of more than LISTED_CASES, those not passing."""
     repeats_line: str | None
     """What the repeats say, where cases were repeated."""
-    _case_pieces: list[bytes]
+    _cases: Packed
     _counts: JUnitCounts
-    _testcase_pieces: list[bytes]
+    _testcases: Packed
 
     @property
     def exit_code(self) -> Exit:
@@ -43,11 +45,11 @@ class Grading:
 
     def results_pieces(self) -> Iterator[bytes]:
         """results.json in pieces."""
-        return results_pieces(ResultsHead(self.run_id, self.summary, self.metrics), self._case_pieces)
+        return results_pieces(ResultsHead(self.run_id, self.summary, self.metrics), self._cases.pieces())
 
     def junit_pieces(self) -> Iterator[bytes]:
         """junit.xml in pieces."""
-        return junit_pieces(self._counts, self._testcase_pieces, run_id=self.run_id)
+        return junit_pieces(self._counts, self._testcases.pieces(), run_id=self.run_id)
 
 
 def grade_run(plan: Plan, attempts: Path) -> Grading:
@@ -69,14 +71,16 @@ def grade_run(plan: Plan, attempts: Path) -> Grading:
 def grade_indexed(plan: Plan, index: AttemptIndex) -> Grading:
     """Grade attempts that were scanned before."""
     totals, counts, repeats = Totals(), JUnitCounts(), RepeatTotals()
-    case_pieces, testcase_pieces, listed = [], [], []
+    cases, testcases, listed = Packed(), Packed(), []
+    separator = b"\n"
     for planned, attempts in zip(plan.cases, index.by_case(case.case_id for case in plan.cases), strict=True):
         case = case_result(planned, attempts)
         totals.add(case)
         counts.add(case)
         repeats.add(case)
-        case_pieces.append(case_piece(case))
-        testcase_pieces.append(testcase_piece(case))
+        cases.add(separator + listed_item(case))
+        separator = b",\n"
+        testcases.add(testcase_piece(case))
         if len(plan.cases) <= LISTED_CASES or case.outcome is not Outcome.PASS:
             listed.append(case)
     return Grading(
@@ -85,7 +89,7 @@ def grade_indexed(plan: Plan, index: AttemptIndex) -> Grading:
         metrics=totals.metrics(),
         listed=tuple(listed),
         repeats_line=repeats.line(),
-        _case_pieces=case_pieces,
+        _cases=cases,
         _counts=counts,
-        _testcase_pieces=testcase_pieces,
+        _testcases=testcases,
     )

@@ -64,13 +64,12 @@ def junit_pieces(counts: JUnitCounts, testcases: Iterable[bytes], *, run_id: str
     _append(root, suite)
     head = _serialized(root._elem).encode()  # noqa: SLF001 - see _serialized
     yield b'<?xml version="1.0" encoding="utf-8"?>\n' + head.removesuffix(_CLOSING.strip()) + b"\n"
-    for testcase in testcases:
-        yield testcase + b"\n"
+    yield from testcases
     yield _CLOSING
 
 
 def testcase_piece(case: CaseResult) -> bytes:
-    """One case as its line of junit.xml."""
+    """One case as its line of junit.xml, with the line's end."""
     testcase = TestCase(_clean(case.case_id), SUITE_NAME, _duration_ms(case) / 1000)
     properties: Any = _NEW_PROPERTIES()
     for name, value in _properties(case):
@@ -78,7 +77,7 @@ def testcase_piece(case: CaseResult) -> bytes:
     _append(testcase, properties)
     if case.outcome is not Outcome.PASS:
         _append(testcase, _result(case))
-    return _serialized(testcase._elem).encode()  # noqa: SLF001 - see _serialized
+    return _serialized(testcase._elem).encode() + b"\n"  # noqa: SLF001 - see _serialized
 
 
 def _result(case: CaseResult) -> Failure | Error | Skipped:

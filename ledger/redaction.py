@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import Enum
 from functools import cache, cached_property
 from typing import Any, Literal, TypeVar, get_args, get_origin
+
+from pydantic.dataclasses import is_pydantic_dataclass
+from pydantic.fields import FieldInfo
 
 from contracts.record import Json, Record
 from ledger.secret_forms import SHORTEST_BYTES, spellings
@@ -73,15 +77,21 @@ class Redactor:
         """
         if not self._secrets:
             return record
+        return record.model_copy(update=self._changes(record))
+
+    def _changes(self, record: Any) -> dict[str, Any]:
+        """The open fields of a record by name, redacted."""
         changes = {}
-        for name, is_json in _open_fields(type(record)):
+        for name, is_json in _open_fields(record.__class__):
             value = getattr(record, name)
             changes[name] = self.redact_json(value) if is_json else self._redact_typed(value)
-        return record.model_copy(update=changes)
+        return changes
 
     def _redact_typed(self, value: object) -> object:
         if isinstance(value, Record):
             return self.redact_record(value)
+        if is_pydantic_dataclass(type(value)):
+            return replace(value, **self._changes(value))  # type: ignore[type-var]  # it is one
         if isinstance(value, str) and not isinstance(value, Enum):
             return value if _OF_THE_LAB.fullmatch(value) else self.redact_text(value)
         if isinstance(value, tuple):
@@ -116,11 +126,12 @@ class Redactor:
 
 
 @cache
-def _open_fields(record: type[Record]) -> tuple[tuple[str, bool], ...]:
+def _open_fields(record: Any) -> tuple[tuple[str, bool], ...]:
     """The fields whose values a schema leaves open, each with whether it is free JSON."""
+    fields: dict[str, FieldInfo] = record.__pydantic_fields__
     return tuple(
         (name, field.annotation is Any)
-        for name, field in record.model_fields.items()
+        for name, field in fields.items()
         if name != _RUN_ID and not _is_closed(field.annotation)
     )
 

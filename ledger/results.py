@@ -9,9 +9,9 @@ from typing import Protocol
 from contracts.attempt import AttemptRecord
 from contracts.exits import Exit
 from contracts.plan import Plan
-from contracts.results import CaseResult, Metrics, Results, Summary
+from contracts.results import Metrics, Results, Summary
 from ledger.case_results import case_result
-from ledger.record_file import record_file
+from ledger.record_file import pieces_around
 from ledger.totals import Totals
 
 
@@ -53,21 +53,13 @@ def results_of(plan: Plan, attempts: Iterable[AttemptRecord]) -> Results:
     return Results(run_id=plan.run_id, summary=totals.summary(), metrics=totals.metrics(), cases=tuple(cases))
 
 
-def case_piece(case: CaseResult) -> bytes:
-    """One case as it stands in results.json, without the comma that may follow it."""
-    return b"    " + case.model_dump_json(by_alias=True, exclude_none=True, indent=2).encode().replace(b"\n", b"\n    ")
+def results_pieces(head: ResultsHead, cases: Iterable[bytes]) -> Iterator[bytes]:
+    """results.json in pieces: together the bytes of `record_file` of the whole results, which never exist as one.
 
-
-def results_pieces(head: ResultsHead, case_pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """results.json in pieces: together the bytes of `record_file` of the whole results, which never exist as one."""
-    empty = record_file(Results(run_id=head.run_id, summary=head.summary, metrics=head.metrics, cases=()))
-    start, _, end = empty.rpartition(b"[]")
-    yield start + b"["
-    separator = b"\n"
-    for piece in case_pieces:
-        yield separator + piece
-        separator = b",\n"
-    yield (b"" if separator == b"\n" else b"\n  ") + b"]" + end
+    `cases` are the case results as `ledger.record_file` makes and separates listed items.
+    """
+    empty = Results(run_id=head.run_id, summary=head.summary, metrics=head.metrics, cases=())
+    return pieces_around(empty, cases)
 
 
 def exit_of(results: HasSummary) -> Exit:

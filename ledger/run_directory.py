@@ -14,7 +14,7 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.evidence import APPEND_ONLY, COMPLETE, PLAN
 from contracts.record import Record
 from ledger.file_names import name_problem
-from ledger.record_file import record_file
+from ledger.record_file import record_pieces
 
 PART_PREFIX = ".labctl-part-"
 """Files of this prefix are unfinished writes; one that is left over says that its writer was killed."""
@@ -26,6 +26,8 @@ _FILE_MODE = 0o644
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_PART = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _TAIL_BYTES = 1 << 16
+_WRITTEN_AT_ONCE = 1 << 16
+"""A file may come in many small pieces, and each write is a call of its own."""
 
 
 class RunDirectory:
@@ -145,7 +147,7 @@ class RunDirectory:
 
     def write_record(self, name: str, record: Record) -> None:
         """Write a record as a file of its own; raises as `write_whole` does."""
-        self.write_whole(name, record_file(record))
+        self.write_whole(name, record_pieces(record))
 
     def flush(self) -> None:
         """Bring every file and directory of the run, and its name in the evidence folder, to the disk once.
@@ -252,9 +254,14 @@ def _write_all(handle: int, content: bytes) -> None:
 
 def _write_new(part: Path, pieces: Iterable[bytes]) -> None:
     handle = os.open(part, _NEW_PART, _FILE_MODE)
+    held = bytearray()
     try:
         for piece in pieces:
-            _write_all(handle, piece)
+            held += piece
+            if len(held) >= _WRITTEN_AT_ONCE:
+                _write_all(handle, bytes(held))
+                held.clear()
+        _write_all(handle, bytes(held))
     finally:
         os.close(handle)
 

@@ -113,7 +113,7 @@ def plan_by_hand(suite: Suite, *, command: tuple[str, ...]) -> Plan:
     """All cases with the default agent; raises LabError, ISOLATION_MISSING for cases that need a container."""
     agent = resolve_agent(suite, name=None, model=None, prompt=None)
     cases = select_cases(suite)
-    if needs := own_container_needs(cases):
+    if needs := own_container_needs(cases.having("setup", "working_dir", "image")):
         why, next_step = "only labctl starts one", f"labctl run {suite.root}"
         raise no_container(needs, code=ErrorCode.ISOLATION_MISSING, why=why, next_step=next_step)
     return Plan(

@@ -35,11 +35,10 @@ def plan_tasks(plan: Plan, suite: Suite) -> Iterator[tuple[Task, ...]]:
 
     A header selects a case, not an attempt: then the repeats of one case cannot be under way together.
     """
-    cases = {case.id: case for case in suite.cases}
     for planned in plan.cases:
+        case = suite.case(planned.case_id)
         tasks = [
-            Task(planned=planned, case=cases[planned.case_id], attempt=repeat, repeat=repeat)
-            for repeat in range(1, planned.repeats + 1)
+            Task(planned=planned, case=case, attempt=repeat, repeat=repeat) for repeat in range(1, planned.repeats + 1)
         ]
         if plan.agent.select == "header":
             yield tuple(tasks)

@@ -15,7 +15,7 @@ def all_routes(files: SuiteFiles) -> list[tuple[Route, Place]] | None:
     if files.routes.is_unread or files.cases.is_unread:
         return None
     placed = [(route, files.routes.place(index)) for index, route in files.routes.items]
-    for index, case in files.cases.items:
+    for index, case in files.cases.having("routes"):
         here = files.cases.place(index) / "routes"
         if files.broken.is_lost(here):
             return None

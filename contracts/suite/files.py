@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 from pydantic_core import from_json
@@ -15,7 +16,9 @@ from contracts.record import Json
 from contracts.suite.agent_files import named_in_command
 from contracts.suite.broken import UNKNOWN, Broken
 from contracts.suite.case import Case, CasesFile
+from contracts.suite.cases_reading import CasesRead, read_cases
 from contracts.suite.checking import checked_document
+from contracts.suite.kept_cases import WrittenCases
 from contracts.suite.lint_names import all_names
 from contracts.suite.problems import Document, Place, Problem, Problems
 from contracts.suite.reading import SuiteFolder, UnreadableError, read_json, read_toml
@@ -42,8 +45,9 @@ class Listed(Generic[R]):
     key: str
     document: Document | None = None
     """None: the file is not there or cannot be read."""
-    items: tuple[tuple[int, R], ...] = ()
-    """With stand-ins for what is broken in them."""
+    items: Collection[tuple[int, R]] = ()
+    """With stand-ins for what is broken in them. Those of a cases.json without any such are made while they are looked
+    at, so that whoever wants a few of them asks `having`."""
     is_unread: bool = False
     """True: there is or should be such a file, and nobody can tell what it says."""
 
@@ -58,11 +62,17 @@ class Listed(Generic[R]):
         """The items."""
         return tuple(record for _, record in self.items)
 
-    def written(self) -> list[Json]:
+    def having(self, *keys: str) -> Iterable[tuple[int, R]]:
+        """The items that have one of the keys, and maybe others."""
+        items: Any = self.items
+        found: Iterable[tuple[int, R]] = items.having(*keys) if hasattr(items, "having") else items
+        return found
+
+    def written(self) -> Sequence[Json]:
         """The items as written, right or not."""
         value = self.document.value if self.document else None
         items = value.get(self.key) if isinstance(value, dict) else None
-        return items if isinstance(items, list) else []
+        return items if isinstance(items, list | WrittenCases) else []
 
     def names(self, *path: str) -> set[str] | None:
         """The names of all items; None where one of them cannot be told, for then no name is surely unknown."""
@@ -82,6 +92,8 @@ class SuiteFiles:
     are_settings_unread: bool = False
     """True: there is a suite.toml, and nobody can tell what it says."""
     cases: Listed[Case] = Listed("cases")
+    cases_read: CasesRead | None = None
+    """None: cases.json is not there, or something of it has the wrong shape."""
     sessions: SessionsRead = field(default_factory=SessionsRead)
     routes: Listed[Route] = Listed("routes")
     tools: Listed[Tool] = Listed("tools")
@@ -130,7 +142,7 @@ def read_files(folder: SuiteFolder) -> SuiteFiles:
     """All files of the suite; whatever is wrong with one of them is in `problems`."""
     files = SuiteFiles(folder=folder)
     _read_settings(files)
-    files.cases = _read_list(files, "cases", CasesFile)
+    _read_cases(files)
     _read_sessions(files)
     files.routes = _read_list(files, "routes", RoutesFile)
     files.tools = _read_list(files, "tools", ToolsFile)
@@ -207,6 +219,21 @@ def _read_list(files: SuiteFiles, key: str, model: type[BaseModel]) -> Listed[R]
     if whole is None or files.broken.is_lost(document.place(key)):
         return Listed(key, document, is_unread=True)
     return Listed(key, document, tuple(enumerate(getattr(whole, key))))
+
+
+def _read_cases(files: SuiteFiles) -> None:
+    """Case by case, and as a whole only where that is needed to tell what is wrong."""
+    relative = files.settings.cases
+    if not _is_lost(files, "cases") and files.folder.has(relative):
+        with suppress(UnreadableError):  # which is told below
+            text = files.folder.read_text(relative)
+            files.cases_read = read_cases(text)
+    if files.cases_read is None:
+        files.cases = _read_list(files, "cases", CasesFile)
+        return
+    cases = files.cases_read.cases
+    value = {**files.cases_read.head, "cases": cases.as_written()}
+    files.cases = Listed("cases", Document(files.folder.shown(relative), text, value), cases.placed())
 
 
 def _read_sessions(files: SuiteFiles) -> None:

@@ -29,19 +29,23 @@ def lint_bindings(files: SuiteFiles) -> Iterator[Problem]:
     Only where a case that fails by such a request expects its call, or where some route is nearly what it asks and no
     case forbids it: a tool that nothing answers may be there to tempt, or for talks in which nobody calls it.
     """
-    routes, wanted = _answering(files), _wanted(files)
-    if routes is None or wanted is None:
+    routes = _answering(files)
+    if routes is None:
+        return
+    unanswered = [
+        (index, tool.name, tool.http)
+        for index, tool in files.tools.items
+        if tool.http is not None and not any(_answers(route, tool.http) for route in routes)
+    ]
+    wanted = _wanted(files) if unanswered else None  # which looks at every case
+    if wanted is None:
         return
     known = {f"{route.method} {route.path}" for route in routes}
-    for index, tool in files.tools.items:
-        if tool.http is None or any(_answers(route, tool.http) for route in routes):
-            continue
+    for index, name, http in unanswered:
         place = files.tools.place(index) / "http"
-        asked = f"{tool.http.method} {tool.http.path}"
-        near = None if tool.name in wanted.forbidden else nearest(asked, known)
-        if (near is None and tool.name not in wanted.expected) or any(
-            lint_target(tool.http.method, tool.http.path, place)
-        ):
+        asked = f"{http.method} {http.path}"
+        near = None if name in wanted.forbidden else nearest(asked, known)
+        if (near is None and name not in wanted.expected) or any(lint_target(http.method, http.path, place)):
             continue
         text = f'no route of the suite or of a case can answer "{asked}"' + (
             f'; did you mean "{near}"?' if near else ""

@@ -20,9 +20,7 @@ from contracts.suite.problems import Place, Problem
 def lint_cases(files: SuiteFiles, *, tools: Collection[str] | None, judges: bool) -> Iterator[Problem]:
     """Everything that is wrong with the cases; `tools` are the known ones, None where no tools.json names them."""
     cases = files.cases
-    named = [(name, cases.place(index) / "id") for index, name in names_written(cases.written(), "id")]
-    named += [(source.case.id, source.document.place()) for source in files.sessions.sources]
-    yield from shared_names("case id", named)
+    yield from shared_names("case id", _named(files))
     yield from lint_sessions(files, judges=judges)
     if cases.document is None:
         return
@@ -34,6 +32,13 @@ def lint_cases(files: SuiteFiles, *, tools: Collection[str] | None, judges: bool
         yield from lint_expect(case.expect, place / "expect", tools=tools, judges=judges)
         if case.routes or case.faults or case.working_dir is not None:
             yield from _lint_world(files, case, place, taken=taken, routes=routes)
+
+
+def _named(files: SuiteFiles) -> Iterator[tuple[str, Place]]:
+    """The case ids, one by one: there may be many."""
+    cases = files.cases
+    yield from ((name, cases.place(index) / "id") for index, name in names_written(cases.written(), "id"))
+    yield from ((source.case.id, source.document.place()) for source in files.sessions.sources)
 
 
 def _lint_revision(files: SuiteFiles, written: Json) -> Iterator[Problem]:

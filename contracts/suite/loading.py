@@ -12,6 +12,7 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.suite.agent_files import agent_files
 from contracts.suite.digests import agent_digest, case_digest, dataset_digest, digests_of_files
 from contracts.suite.files import SuiteFiles, read_files
+from contracts.suite.kept_cases import CaseDigests, KeptCases
 from contracts.suite.linting import lint
 from contracts.suite.problems import Problem
 from contracts.suite.reading import SuiteFolder
@@ -20,7 +21,6 @@ from contracts.suite.suite import WORKING_DIRS_FOLDER, Revision, Suite, Text
 
 _OWN_DEFAULTS = ("revision", "tool_schema_revision")
 """Keys without a value of their own in the record: the digest is their documented default."""
-_MANY_CASES = 1000
 
 
 def load_suite(root: Path, *, judges: bool = True) -> Suite:
@@ -54,16 +54,12 @@ def _loaded(root: Path, *, judges: bool) -> Suite:
     files.problems.add(lint(files, judges=judges))
     _refuse_without_cases(files)
     files.problems.refuse(str(root), files=files.in_order())
-    suite = _assembled(files)
-    del files
-    if len(suite.cases) >= _MANY_CASES:
-        gc.freeze()  # the suite lives as long as the process; no later collection needs to walk it
-    return suite
+    return _assembled(files)
 
 
 @contextmanager
 def _without_collector() -> Iterator[None]:
-    """No cyclic collection meanwhile: nothing dies here, and it would take half of the time."""
+    """No cyclic collection meanwhile: nothing that dies here is part of a cycle, and it would take half of the time."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -112,16 +108,15 @@ def _missing_cases(files: SuiteFiles) -> Problem | None:
 def _assembled(files: SuiteFiles) -> Suite:
     settings = files.settings
     state = files.state.value if files.state else {}
-    dataset = dataset_digest(routes=files.routes.written(), state=state)
+    dataset = dataset_digest(routes=[*files.routes.written()], state=state)
     tool_schema = digest_of_json(files.tools.document.value if files.tools.document else {"tools": []})
-    sessions = [source.case for source in files.sessions.sources]
     made_of = {name: agent_files(files.folder, agent) for name, agent in settings.agents.items()}
     digests = {name: digests_of_files(files.folder.root, paths) for name, paths in made_of.items()}
     return Suite(
         root=files.folder.root,
         settings=settings,
         defaulted=_defaulted(settings),
-        cases=tuple(sorted((*files.cases.records, *sessions), key=lambda case: not case.protected)),
+        cases=_cases(files),
         case_digests=_case_digests(files),
         sessions={source.case.id: source.file for source in files.sessions.sources},
         routes=files.routes.records,
@@ -144,15 +139,25 @@ def _text(name: str, text: str) -> Text:
     return Text(name=name, text=text, digest=digest_of_bytes(text.encode()))
 
 
-def _case_digests(files: SuiteFiles) -> dict[str, str]:
+def _cases(files: SuiteFiles) -> KeptCases:
+    sources = files.sessions.sources
+    if files.cases_read is not None and not sources:
+        return files.cases_read.cases
+    return KeptCases.of((*files.cases.records, *(source.case for source in sources)))
+
+
+def _case_digests(files: SuiteFiles) -> CaseDigests:
     """A session's is over the case that it stands for, so that it is that of the same case in cases.json."""
-    root, written = files.folder.root, files.cases.written()
-    all_cases = [(case, written[index], root) for index, case in files.cases.items]
-    all_cases += [(one.case, one.written, (root / one.file).parent) for one in files.sessions.sources]
-    return {
-        case.id: case_digest(told, working_dir=_working_dir(beside, case.working_dir))
-        for case, told, beside in all_cases
+    root, written, read = files.folder.root, files.cases.written(), files.cases_read
+    untold = files.cases.items if read is None else files.cases.having("working_dir")
+    cases = [(case, written[index], root) for index, case in untold]
+    cases += [(one.case, one.written, (root / one.file).parent) for one in files.sessions.sources]
+    digests = {
+        case.id: case_digest(told, working_dir=_working_dir(beside, case.working_dir)) for case, told, beside in cases
     }
+    if read is None:
+        return CaseDigests.of(digests)
+    return CaseDigests.of({**read.digests, **digests}) if digests else read.digests
 
 
 def _working_dir(beside: Path, name: str | None) -> dict[str, str] | None:

@@ -137,7 +137,7 @@ def read_json(folder: SuiteFolder, relative: str) -> tuple[Document, list[Proble
     """A JSON file and what is wrong with its keys and numbers; raises UnreadableError when it is no JSON."""
     text = folder.read_text(relative)
     file = folder.shown(relative)
-    parser = _StrictParser()
+    parser = StrictParser()
     try:
         value = parser.parse(text)
     except json.JSONDecodeError as error:
@@ -194,21 +194,26 @@ def unfit_numbers(document: Document) -> Iterator[Problem]:
             waiting += [((*path, index), one) for index, one in reversed(list(enumerate(value)))]
 
 
-class _StrictParser:
+class StrictParser:
     """`json.loads` that notices repeated keys and numbers that canonical JSON cannot carry."""
 
     def __init__(self) -> None:
         self.repeats_keys = False
         self.has_unfit_numbers = False
-
-    def parse(self, text: str) -> Json:
-        return json.loads(
-            text,
+        self._decoder = json.JSONDecoder(
             object_pairs_hook=self._object,
             parse_int=self._integer,
             parse_float=self._real,
             parse_constant=self._unfit,
         )
+
+    def parse(self, text: str) -> Json:
+        """The value that the whole text is; raises JSONDecodeError and RecursionError."""
+        return self._decoder.decode(text)
+
+    def parse_at(self, text: str, at: int) -> tuple[Json, int]:
+        """The value that begins at an index of the text, and where it ends; raises as `parse` does."""
+        return self._decoder.raw_decode(text, at)
 
     def _object(self, pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         members = dict(pairs)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from contracts.record import Json
 from contracts.suite.case import Case
+from contracts.suite.kept_cases import CaseDigests, KeptCases
 from contracts.suite.route import Route
 from contracts.suite.scripted_model import ModelFile
 from contracts.suite.settings import Agent, SuiteSettings
@@ -43,7 +43,7 @@ class Suite:
     settings: SuiteSettings
     defaulted: tuple[str, ...]
     """The keys of suite.toml that were absent and took their documented default."""
-    cases: tuple[Case, ...]
+    cases: KeptCases
     """Protected ones first, then in the order of the file."""
     case_digests: Mapping[str, str]
     """Over the case as written, without id, title, tags and protected."""
@@ -64,13 +64,14 @@ class Suite:
     sessions: Mapping[str, str] = field(default_factory=dict)
     """The cases that are docker-agent sessions, by id: their files, below the suite's folder."""
 
-    @cached_property
-    def _by_id(self) -> Mapping[str, Case]:
-        return {case.id: case for case in self.cases}
+    def with_cases(self, cases: KeptCases) -> Suite:
+        """The suite with some of its cases only, so that nothing is left of the others."""
+        digests = CaseDigests.of({case_id: self.case_digests[case_id] for case_id in cases.ids()})
+        return replace(self, cases=cases, case_digests=digests)
 
     def case(self, case_id: str) -> Case:
         """The case of that id; raises KeyError."""
-        return self._by_id[case_id]
+        return self.cases.case(case_id)
 
     def working_dir_of(self, case: Case) -> Path | None:
         """The folder that is copied for each attempt at the case: in working_dirs/, a session's beside the session."""

@@ -8,9 +8,10 @@ import signal
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -70,9 +71,13 @@ class Child:
 
         A child that is gone, or is being left, takes no line: it is noticed by its stdout.
         """
+        self.send_pieces((line.encode(),))
+
+    def send_pieces(self, pieces: Iterable[bytes]) -> None:
+        """Write one line that comes in pieces, as `send_line` does."""
         assert self.process.stdin is not None  # noqa: S101 - it was opened as a pipe above
         with self._writing, suppress(BrokenPipeError, ValueError):  # ValueError: closed by `ended`
-            self.process.stdin.write(line.encode() + b"\n")
+            self.process.stdin.writelines(chain(pieces, (b"\n",)))
             self.process.stdin.flush()
 
     def first_line(self, *, timeout_s: float) -> str | None:

@@ -97,7 +97,7 @@ class ComposeStack:
             if containers is not None:
                 stack.callback(containers.end_setups)  # before the runner, which waits for them
             child.follow(log)
-            child.send_line(_order(world).to_line())
+            child.send_pieces(_order(world).to_pieces())
             lines = _lines(child, project, services=("fixture-api", *world.services.services))
             if containers is not None:
                 lines = without_requests(lines, containers, tell=child.send_line)

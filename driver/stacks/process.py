@@ -82,7 +82,7 @@ class ProcessStack:
                 docker_agent=_docker_agent(world),
                 startup_seconds=STARTUP_S,
             )
-            runner.send_line(order.to_line())
+            runner.send_pieces(order.to_pieces())
             yield RunnerTalk(lines=runner.lines(), tell=runner.send_line)
 
 

@@ -15,6 +15,7 @@ from contracts.lines import RunnerAttempt
 from contracts.outcome import Outcome, OutcomeClass
 from contracts.plan import AgentPlan, Plan, PlannedCase
 from contracts.suite.case import Case
+from contracts.suite.kept_cases import KeptCases
 from contracts.suite.settings import Adapter, Limits, SuiteSettings
 from contracts.suite.suite import Revision, Suite, Text
 from contracts.suite.tool import Tool
@@ -78,7 +79,7 @@ def suite_of(case: Case) -> Suite:
         root=Path("fixtures"),
         settings=SuiteSettings(),
         defaulted=(),
-        cases=(case,),
+        cases=KeptCases.of([case]),
         case_digests={case.id: DIGEST},
         routes=(),
         state={},

@@ -15,6 +15,7 @@ import pytest
 
 from contracts.control import AttemptKey, AttemptOpening
 from contracts.errors import ErrorCode, LabError
+from contracts.suite.kept_cases import KeptCases
 from contracts.suite.loading import load_suite
 from contracts.suite.route import Route
 from contracts.suite.scripted_model import ModelFile
@@ -122,7 +123,7 @@ def test_what_http_cannot_carry_is_refused_all_at_once(tmp_path: Path) -> None:
     rule = {"reply": {"error": {"status": 429, "headers": {"Date": "now"}}}}
     model = ModelFile.model_validate_json(json.dumps({"rules": [rule]}))
     cases = [suite.cases[0].model_copy(update={"id": f"case-{at}", "routes": (one,)}) for at, one in enumerate(routes)]
-    broken = replace(suite, cases=tuple(cases), routes=(routes[0],), models={"bad": model})
+    broken = replace(suite, cases=KeptCases.of(cases), routes=(routes[0],), models={"bad": model})
     with pytest.raises(LabError) as caught:
         compile_world(broken, fixed_clock(CLOCK, timezone="UTC"))
     assert caught.value.code is ErrorCode.SUITE_INVALID

@@ -44,11 +44,14 @@ def plan_of(*case_ids: str, repeats: int = 1, select: str = "prefix") -> Plan:
 class Cases:
     """As much of a suite as the schedule looks at."""
 
-    cases: tuple[object, ...]
+    cases: dict[str, object]
+
+    def case(self, case_id: str) -> object:
+        return self.cases[case_id]
 
 
 def tasks_of(plan: Plan) -> list[tuple[Task, ...]]:
-    suite = Cases(tuple(case_of(id=case.case_id) for case in reversed(plan.cases)))
+    suite = Cases({case.case_id: case_of(id=case.case_id) for case in plan.cases})
     return list(plan_tasks(plan, suite))  # type: ignore[arg-type]
 
 
