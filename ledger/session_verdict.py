@@ -9,6 +9,9 @@ from contracts.attempt import AttemptRecord, Check, CheckType
 from contracts.outcome import Outcome
 from contracts.record import Json
 
+_COUNTED = {CheckType.RELEVANCE: "relevance", CheckType.ASSERTION: "assertions"}
+"""Told as one success, once all of them passed, and as a failure each."""
+
 
 def eval_result(attempt: AttemptRecord) -> dict[str, Json]:
     """`passed`, `successes`, `failures`, `error`, `cost`, `output_tokens` and `checks` of one attempt.
@@ -44,13 +47,14 @@ def _passed(checks: list[Check]) -> int:
 
 def _successes(attempt: AttemptRecord) -> Iterator[str]:
     for check in attempt.checks:
-        if check.outcome is Outcome.PASS and check.type is not CheckType.RELEVANCE:
+        if check.outcome is Outcome.PASS and check.type not in _COUNTED:
             yield {CheckType.SIZE: f"size {check.actual}", CheckType.TOOL_CALLS: "tool calls"}.get(
                 check.type, check.name
             )
-    relevance = _of(attempt, CheckType.RELEVANCE)
-    if relevance and _passed(relevance) == len(relevance):
-        yield f"relevance {len(relevance)}/{len(relevance)}"
+    for kind, word in _COUNTED.items():
+        checks = _of(attempt, kind)
+        if checks and _passed(checks) == len(checks):
+            yield f"{word} {len(checks)}/{len(checks)}"
 
 
 def _failures(check: Check) -> Iterator[str]:
@@ -64,6 +68,8 @@ def _failures(check: Check) -> Iterator[str]:
         said = f"tool calls score {check.score:.2f}"
     elif check.type is CheckType.RELEVANCE:
         said = f"relevance: {check.expected}{reason}"
+    elif check.type is CheckType.ASSERTION:
+        said = f"assertion {check.name}: {check.reason}" if check.reason else f"assertion: {check.name}"
     yield said if check.outcome is Outcome.FAIL else f"could not be told: {said}"
 
 

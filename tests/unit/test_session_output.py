@@ -92,7 +92,7 @@ def test_each_attempt_at_a_session_is_a_session_with_its_result(tmp_path: Path) 
     }
     assert sessions[0]["eval_result"] == {
         "passed": False,
-        "successes": ["says hello"],
+        "successes": ["assertions 1/1"],
         "failures": [
             "size expected S, got M",
             "tool calls score 0.67",
@@ -123,6 +123,17 @@ def test_each_attempt_at_a_session_is_a_session_with_its_result(tmp_path: Path) 
     }
     assert sessions[1]["eval_result"]["failures"] == ["agent-error: exit status 3"]
     assert sessions[2]["eval_result"]["passed"] is True
+
+
+def test_assertions_are_one_success_together_and_each_a_failure_as_docker_agent_tells_them(tmp_path: Path) -> None:
+    checks = (
+        check(CheckType.ASSERTION, name="says hello", reason="it does"),
+        check(CheckType.ASSERTION, Outcome.FAIL, name="is short", reason="the text does not equal it"),
+    )
+    attempts = [attempt("one", outcome=Outcome.FAIL, checks=checks)]
+    (told,) = sessions_of(written(tmp_path, plan_of("one"), attempts, case("one")))["sessions"]
+    assert told["eval_result"]["successes"] == []
+    assert told["eval_result"]["failures"] == ["assertion is short: the text does not equal it"]
 
 
 def test_the_sums_count_each_repeat_once_and_one_that_never_started_as_an_error(tmp_path: Path) -> None:
