@@ -12,6 +12,7 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.suite.problems import nearest
 from driver.refusals import Refusals
 
+NO_TOLERANCE = "0"
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,6})?")
 
 

@@ -7,24 +7,8 @@ from pathlib import Path
 
 import click
 
+from driver.cli.gate_options import ALLOW_DRIFT, ALLOW_REMOVED, TOLERANCE
 from driver.cli.output import say
-
-TOLERANCE = click.option(
-    "--regression-tolerance",
-    metavar="F",
-    default=None,
-    help="From 0 to 1: by how much a rate may get worse; a case that passed and fails now gates all the same.",
-)
-ALLOW_DRIFT = click.option(
-    "--allow-drift",
-    metavar="KEY",
-    multiple=True,
-    help="Compare although the world differs in KEY, such as profiles or limits; repeatable.",
-)
-ALLOW_REMOVED = click.option(
-    "--allow-removed", is_flag=True, help="Cases that the candidate lacks do not gate, but for protected ones."
-)
-NO_TOLERANCE = "0"
 
 
 @click.command(name="compare")
@@ -58,7 +42,7 @@ def command(  # noqa: PLR0913 - the flags
     """
     from comparison.compare import compare  # noqa: PLC0415 - `--help` imports no work
     from comparison.formats import text_of  # noqa: PLC0415 - as above
-    from driver.allowances import allowance_of  # noqa: PLC0415 - as above
+    from driver.allowances import NO_TOLERANCE, allowance_of  # noqa: PLC0415 - as above
     from driver.output_file import require_output, write_output  # noqa: PLC0415 - as above
     from driver.screen import screen_of_stdout  # noqa: PLC0415 - as above
     from driver.two_runs import verified_sides  # noqa: PLC0415 - as above
