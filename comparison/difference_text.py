@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 
 from comparison.case_text import ARROW
 from contracts.comparison import Comparison, Difference, ToolResponse
 from contracts.record import Json
 
+_DIGEST = re.compile("sha256:([0-9a-f]{12})[0-9a-f]{52}")
 _MOST_CHARS = 120
 _MOST_RESPONSES = 20
 
@@ -59,4 +61,5 @@ def _value(value: Json) -> str:
         label, digest = value["revision"], str(value["digest"]).removeprefix("sha256:")[:12]
         return f"{label}" if str(label).startswith("sha256:") else f"{label} ({digest})"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = _DIGEST.sub(r"\1", text)
     return text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS]}..."

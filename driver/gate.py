@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from comparison.compare import compare
@@ -13,6 +13,7 @@ from contracts.comparison import Comparison
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.plan import PlannedCase
 from driver.allowances import NO_TOLERANCE, allowance_of
+from driver.refusals import Refusals
 from driver.request import RunRequest
 from driver.run_reading import read_run
 from driver.two_runs import require_common, verified_side
@@ -63,13 +64,22 @@ def open_gate(request: RunRequest) -> Iterator[Gate | None]:
         _refuse_idle_flags(request)
         yield None
         return
-    allowance = allowance_of(
+    path, refusals = request.baseline, Refusals()
+    allowance = refusals.value_of(lambda: _allowance(request))
+    with ExitStack() as kept:
+        opened = verified_side(path, evidence_folder=request.evidence)
+        baseline = refusals.value_of(lambda: kept.enter_context(opened))
+        if allowance is None or baseline is None:
+            raise refusals.as_one()
+        yield Gate(baseline=baseline, allowance=allowance)
+
+
+def _allowance(request: RunRequest) -> Allowance:
+    return allowance_of(
         NO_TOLERANCE if request.regression_tolerance is None else request.regression_tolerance,
         drift=request.allow_drift,
         removed=request.allow_removed,
     )
-    with verified_side(request.baseline, evidence_folder=request.evidence) as baseline:
-        yield Gate(baseline=baseline, allowance=allowance)
 
 
 def _refuse_idle_flags(request: RunRequest) -> None:
