@@ -12,7 +12,15 @@ from contracts.suite.case import Case
 from contracts.suite.settings import Limits
 from contracts.suite.suite import Suite
 
-__all__ = ["attempt_limits", "conditions_of", "effective_limits", "planned_cases", "resolve_agent", "select_cases"]
+__all__ = [
+    "attempt_limits",
+    "conditions_of",
+    "effective_limits",
+    "not_selected",
+    "planned_cases",
+    "resolve_agent",
+    "select_cases",
+]
 
 
 def effective_limits(limits: Limits, *, timeout: float | None) -> Limits:
@@ -85,6 +93,12 @@ def conditions_of(  # noqa: PLR0913 - each is a condition of its own
         no_setup=no_setup,
         defaulted=suite.defaulted,
     )
+
+
+def not_selected(suite: Suite, cases: Iterable[Case]) -> tuple[str, ...]:
+    """Ids of the suite's cases that are not among those selected, in the suite's order."""
+    selected = {case.id for case in cases}
+    return tuple(case_id for case_id in suite.case_digests if case_id not in selected)
 
 
 def planned_cases(suite: Suite, cases: Iterable[Case], *, repeats: int = 1) -> tuple[PlannedCase, ...]:
