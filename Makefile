@@ -32,6 +32,7 @@ check: $(STAMP)
 	@$(BIN)/python -m scripts.lock_requirements --check
 	@$(BIN)/python -m scripts.generate_schemas --check
 	@$(BIN)/python -m scripts.generate_errors --check
+	@$(BIN)/python -m scripts.generate_comparison_keys --check
 	@$(BIN)/python -m pytest -q --numprocesses=auto --dist=loadfile tests/unit tests/contract
 
 # the real program against the scripted model, where it is on the path; else it says that it was skipped, and why

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
+from typing import Any
 
 from contracts.exits import Exit
 
@@ -35,7 +37,12 @@ class ErrorCode(Enum):
     NOT_BUILT_YET = ("not-built-yet", Exit.USAGE, "The contract has it, this version of labctl does not.")
     UNSET_VARIABLE = ("unset-variable", Exit.USAGE, "`-e KEY` names a variable that has no value anywhere.")
     RUN_ID_TAKEN = ("run-id-taken", Exit.USAGE, "A run directory of that id is already there; nothing was changed.")
-    NO_RUN = ("no-run", Exit.USAGE, "The path is no run directory.")
+    NO_RUN = ("no-run", Exit.USAGE, "The path is no run directory, or `latest:JOB` finds none.")
+    NO_BASELINE = ("no-baseline", Exit.USAGE, "What was given as a run is a file of another tool.")
+    NOTHING_IN_COMMON = ("nothing-in-common", Exit.USAGE, "The two runs have no case in common, or one has none.")
+    BAD_TOLERANCE = ("bad-tolerance", Exit.USAGE, "A tolerance that is no number from 0 to 1.")
+    UNKNOWN_DRIFT = ("unknown-drift", Exit.USAGE, "`--allow-drift` names no KEY of the kind drift.")
+    SEALED_RUN = ("sealed-run", Exit.USAGE, "Nothing is written into a sealed run.")
     NO_ENGINE = ("no-engine", Exit.ENVIRONMENT, "No container engine answers, or it is too old.")
     ENGINE_FAILED = ("engine-failed", Exit.ENVIRONMENT, "The container engine refused or failed a call.")
     IMAGE_MISSING = ("image-missing", Exit.ENVIRONMENT, "An image of the stack is not on this machine.")
@@ -61,6 +68,7 @@ class ErrorCode(Enum):
     EVIDENCE_UNWRITABLE = ("evidence-unwritable", Exit.ENVIRONMENT, "The evidence folder cannot be written.")
     UNSEALED = ("unsealed", Exit.EVIDENCE, "The run has no COMPLETE: it was interrupted or made by hand.")
     ALTERED = ("altered", Exit.EVIDENCE, "The run is not what was sealed; the files are named.")
+    OTHER_SCHEMA = ("other-schema", Exit.EVIDENCE, "The run was written in another version of the evidence's schema.")
     RESULTS_DIVERGE = ("results-diverge", Exit.EVIDENCE, "results.json does not follow from plan and attempts.")
     WRITE_FAILED = ("write-failed", Exit.EVIDENCE, "Evidence could not be written; the run stays unsealed.")
     BUG = ("internal-error", Exit.BUG, "A bug in labctl.")
@@ -120,6 +128,11 @@ class LabError(Exception):
     def exit_code(self) -> Exit:
         """The exit status that this error causes."""
         return self.code.exit_code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An error crosses a process boundary whole."""
+        fields = {name: getattr(self, name) for name in ("found", "expected", "cause", "kept", "next_step")}
+        return partial(LabError, **fields), (self.code, self.message)
 
     def __str__(self) -> str:
         lines = [f"labctl: {self.code.code}: {one_line(self.message)}"]

@@ -15,6 +15,7 @@ TRACES_FOLDER = "traces"
 ATTEMPTS = "traces/attempts.jsonl"
 SESSIONS_JSON = "sessions.json"
 SESSIONS_DB = "sessions.db"
+COMPARISON = "comparison.json"
 ABORT = "abort.json"
 COMPLETE = "COMPLETE"
 

@@ -10,6 +10,9 @@ from pydantic.dataclasses import dataclass
 from contracts.plan import Conditions, ImageIdentity, PlannedCase, Program
 from contracts.record import SMALL_RECORD, Record
 
+SUITE_LOCKS = "suite/"
+"""How the names of the suite's own lock files begin in `Dependencies.lock_files`; the others are the lab's."""
+
 
 class HostFacts(Record):
     """The machine; context only, it never gates."""

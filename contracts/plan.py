@@ -164,4 +164,6 @@ class Plan(Record):
     suite_timeout_seconds: float | None = None
     """From the first attempt on; None: no end."""
     planned_at: str
+    not_selected: tuple[str, ...] = ()
+    """Ids of the suite's cases that --case and --only left out."""
     cases: tuple[PlannedCase, ...]

@@ -13,7 +13,15 @@ from contracts.suite.kept_cases import KeptCases
 from contracts.suite.settings import Limits
 from contracts.suite.suite import Suite
 
-__all__ = ["attempt_limits", "conditions_of", "effective_limits", "planned_cases", "resolve_agent", "select_cases"]
+__all__ = [
+    "attempt_limits",
+    "conditions_of",
+    "effective_limits",
+    "not_selected",
+    "planned_cases",
+    "resolve_agent",
+    "select_cases",
+]
 
 
 def effective_limits(limits: Limits, *, timeout: float | None) -> Limits:
@@ -86,6 +94,12 @@ def conditions_of(  # noqa: PLR0913 - each is a condition of its own
         no_setup=no_setup,
         defaulted=suite.defaulted,
     )
+
+
+def not_selected(suite: Suite, cases: KeptCases) -> tuple[str, ...]:
+    """Ids of the suite's cases that are not among those selected, in the suite's order."""
+    selected = set(cases.ids())
+    return tuple(case_id for case_id in suite.case_digests if case_id not in selected)
 
 
 def planned_cases(suite: Suite, cases: KeptCases, *, repeats: int = 1) -> tuple[PlannedCase, ...]:

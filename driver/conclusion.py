@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from contracts import evidence
 from contracts.plan import Plan
@@ -19,6 +19,10 @@ from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 from ledger.session_files import write_session_files
 
+if TYPE_CHECKING:
+    from contracts.comparison import Comparison
+    from driver.gate import Gate
+
 
 @dataclass(frozen=True)
 class Conclusion:
@@ -32,8 +36,10 @@ class Conclusion:
         locks = [draft.suite.root / name for name in draft.suite.settings.lock_files]
         return cls(surroundings_of(draft.suite.root, lock_files=locks))
 
-    def write(self, run: RunDirectory, plan: Plan, *, stack: Stack, redactor: Redactor) -> Grading:
-        """Write the last files and seal the run; raises LabError WRITE_FAILED."""
+    def write(
+        self, run: RunDirectory, plan: Plan, *, stack: Stack, redactor: Redactor, gate: Gate | None
+    ) -> tuple[Grading, Comparison | None]:
+        """Write the last files, compare where there is a gate, and seal the run; raises LabError WRITE_FAILED."""
         plan = redactor.redact_record(plan)  # verify recomputes from the plan as it was written
         grading = grade_run(plan, run.path / evidence.ATTEMPTS)
         run.write_whole(evidence.RESULTS, grading.results_pieces())
@@ -50,5 +56,6 @@ class Conclusion:
         run.write_record(evidence.ENVIRONMENT, redactor.redact_record(manifest))
         readme = run_readme(plan, redacted=redactor.names, not_redactable=redactor.too_short, kept=stack.kept)
         run.write_whole(evidence.README, readme.encode())
+        comparison = gate.pass_through(run, redactor=redactor) if gate else None
         seal(run)
-        return grading
+        return grading, comparison

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from contracts.plan import Backend, Conditions, ImageIdentity, Plan, Program
-from contracts.planning import conditions_of, effective_limits, planned_cases
+from contracts.planning import conditions_of, effective_limits, not_selected, planned_cases
 from contracts.suite.kept_cases import KeptCases
 from contracts.suite.suite import Suite
 from driver import clock
@@ -115,6 +115,7 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         job=request.job,
         suite_timeout_seconds=request.suite_timeout_s,
         planned_at=clock.instant(chosen.started_at),
+        not_selected=not_selected(suite, cases),
         cases=planned_cases(suite, cases, repeats=request.repeat),
     )
     later = cases if suite.sessions else KeptCases.of(cases.having("relevance", "working_dir"))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
 
 from contracts.canonical import digest_of_file, digest_of_tree
-from contracts.manifest import CaseConditions, Dependencies, EnvironmentManifest, HostFacts, SourceFacts
+from contracts.manifest import SUITE_LOCKS, CaseConditions, Dependencies, EnvironmentManifest, HostFacts, SourceFacts
 from contracts.plan import Plan
 from driver import clock
 from driver.checkout import LOCKS, ROOT, SERVICES
@@ -56,7 +56,8 @@ class Surroundings:
 
 def surroundings_of(suite: Path, *, lock_files: Iterable[Path]) -> Surroundings:
     """Read this machine, this checkout and the repository that holds the suite."""
-    return Surroundings(dependencies=_dependencies(lock_files), host=_host(), source=_source_of(suite))
+    own = {SUITE_LOCKS + path.relative_to(suite).as_posix(): path for path in lock_files}
+    return Surroundings(dependencies=_dependencies(own), host=_host(), source=_source_of(suite))
 
 
 def manifest_of(
@@ -104,8 +105,8 @@ def _git(folder: Path, *arguments: str) -> str | None:
     return done.stdout if done.returncode == 0 else None
 
 
-def _dependencies(suite_locks: Iterable[Path]) -> Dependencies:
-    locks = {name: ROOT / name for name in LOCKS} | {path.name: path for path in suite_locks}
+def _dependencies(suite_locks: Mapping[str, Path]) -> Dependencies:
+    locks = {name: ROOT / name for name in LOCKS} | dict(suite_locks)
     return Dependencies(
         lock_files={name: digest_of_file(path) for name, path in sorted(locks.items()) if path.is_file()},
         packages={name: metadata.version(name) for name in _PACKAGES},

@@ -29,7 +29,9 @@ from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 
 if TYPE_CHECKING:
+    from contracts.comparison import Comparison
     from driver.conclusion import Conclusion
+    from driver.gate import Gate
     from driver.judging.attempts import Judging
     from ledger.grading import Grading
 
@@ -40,7 +42,13 @@ class RunOutcome:
 
     path: Path
     grading: Grading
-    exit_code: Exit
+    comparison: Comparison | None
+    """With --baseline."""
+
+    @property
+    def exit_code(self) -> Exit:
+        """What the comparison says, else what the outcomes say: a case that failed before is no regression."""
+        return self.grading.exit_code if self.comparison is None else self.comparison.verdict.exit_code
 
 
 def run_suite(
@@ -63,21 +71,35 @@ def run_suite(
         def fetch(reference: str) -> tuple[str, Path]:
             return fetch_agent(reference, folder=kept.enter_context(scratch_folder()), host_env=host_env)
 
-        draft = draft_run(request, backend=stack.backend, host_env=host_env, fetch=fetch)
-        ready = _checked(draft, stack, host_env)
+        refusals = Refusals()
+        draft = refusals.value_of(lambda: draft_run(request, backend=stack.backend, host_env=host_env, fetch=fetch))
+        opened = refusals.value_of(lambda: (_gate(request, kept),))
+        if draft is None or opened is None:
+            raise refusals.as_one()
+        (gate,) = opened
+        if gate is not None:
+            gate.require_common(draft.plan.run_id, draft.plan.cases)
+        ready = _checked(draft, stack, host_env, gate=gate)
         return _run(draft, ready, stack=stack, progress=progress, warn=warn)
+
+
+def _gate(request: RunRequest, kept: ExitStack) -> Gate | None:
+    from driver.gate import open_gate  # noqa: PLC0415 - most runs compare nothing
+
+    return kept.enter_context(open_gate(request))
 
 
 @dataclass(frozen=True)
 class _Ready:
-    """What the preflight found."""
+    """What the preflight found, and the baseline where one was named."""
 
+    gate: Gate | None
     plan: Plan
     services: UserServices
     agent: ReadyAgent | None
 
 
-def _checked(draft: Draft, stack: Stack, host_env: Mapping[str, str]) -> _Ready:
+def _checked(draft: Draft, stack: Stack, host_env: Mapping[str, str], *, gate: Gate | None) -> _Ready:
     """The plan with what the preflight found; every environment problem at once."""
     checks = Refusals()
     env, profiles = draft.env.values, draft.plan.conditions.profiles
@@ -92,7 +114,7 @@ def _checked(draft: Draft, stack: Stack, host_env: Mapping[str, str]) -> _Ready:
         raise checks.as_one()
     (agent,) = found
     plan = with_preflight(draft.plan, {**images, **services.images}, program=agent.program if agent else None)
-    return _Ready(plan=plan, services=services, agent=agent)
+    return _Ready(gate=gate, plan=plan, services=services, agent=agent)
 
 
 def _run(
@@ -125,8 +147,9 @@ def _run(
             collector = Collector(run=run, plan=plan, redactor=redactor, progress=progress(plan), judging=judging)
             _attempt_all(world, collector, stack=stack, reached=reached, warn=warn)
             collector.settle()
-            grading = conclusion.result().write(run, plan, stack=stack, redactor=redactor)
-    return RunOutcome(path=run.path, grading=grading, exit_code=grading.exit_code)
+            end = conclusion.result()
+            grading, comparison = end.write(run, plan, stack=stack, redactor=redactor, gate=ready.gate)
+    return RunOutcome(path=run.path, grading=grading, comparison=comparison)
 
 
 def _attempt_all(

@@ -50,5 +50,11 @@ class RunRequest:
     judge_votes: int = 1
     job: str | None = None
     """[jobs.NAME] of the suite, which names the profiles instead."""
+    baseline: Path | None = None
+    """A run as `driver.run_names` reads it; None: nothing is compared."""
+    regression_tolerance: str | None = None
+    """As typed: only decimals say exactly what was meant."""
+    allow_drift: tuple[str, ...] = ()
+    allow_removed: bool = False
     command: tuple[str, ...]
     """The command line, for the record, with every value of -e taken out."""

@@ -20,6 +20,8 @@ class Anew:
 
     command: tuple[str, ...]
     evidence: Path
+    run_id: str | None = None
+    """None: from time and chance."""
     env: tuple[str, ...]
     """`KEY` or `KEY=VALUE`, as given: values are on no disk."""
     env_from_file: Path | None
@@ -47,8 +49,8 @@ def recorded_flags(request: RunRequest) -> Flags:
     )
 
 
-def request_again(root: Path, plan: Plan, *, cases: Sequence[str], anew: Anew) -> RunRequest:
-    """The run below `root` as a request, for those of its cases, each once, one after the other.
+def request_again(root: Path, plan: Plan, *, cases: Sequence[str], repeat: int, anew: Anew) -> RunRequest:
+    """The run below `root` as a request, for those of its cases, each so often.
 
     Variables that the run had by `-e` are asked for again where they have a value here; `unset_variables` has the rest.
     """
@@ -61,14 +63,14 @@ def request_again(root: Path, plan: Plan, *, cases: Sequence[str], anew: Anew) -
         prompt=flags.prompt,
         case_ids=tuple(cases),
         only=(),
-        repeat=1,
-        concurrency=1,
+        repeat=repeat,
+        concurrency=plan.concurrency,
         seed=plan.conditions.seed,
         timeout_s=flags.timeout_seconds,
-        suite_timeout_s=None,
+        suite_timeout_s=plan.suite_timeout_seconds,
         profiles=plan.conditions.profiles,
         evidence=anew.evidence,
-        run_id=None,
+        run_id=anew.run_id,
         capture=plan.capture,
         env=(*anew.env, *(name for name in _not_given(plan, anew) if name not in missing)),
         not_secret=flags.not_secret,

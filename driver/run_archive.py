@@ -25,7 +25,9 @@ MAX_MEMBERS = 100_000
 MAX_BYTES = 4 * 1024**3
 """Of all unpacked files together."""
 
+SUFFIXES = (".tar.gz", ".tgz", ".zip")
 _CHUNK_BYTES = 1 << 20
+_MOST_NAMED = 10
 _DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
 
 
@@ -35,10 +37,12 @@ class _Member:
 
     name: str
     content: IO[bytes] | None
+    size: int = 0
+    """In bytes, as the archive says."""
 
 
 @contextmanager
-def run_directory_of(path: Path) -> Iterator[Path]:
+def directory_of(path: Path) -> Iterator[Path]:
     """The run directory that a path names; an archive is unpacked for as long as the context lasts.
 
     Raises:
@@ -51,14 +55,29 @@ def run_directory_of(path: Path) -> Iterator[Path]:
         return
     if not path.is_file():
         raise no_run(path, "is no directory and no archive" if os.path.lexists(path) else "does not exist")
-    if not path.name.endswith((".tar.gz", ".tgz", ".zip")):
+    if not path.name.endswith(SUFFIXES):
         raise no_run(path, "is a file, but no .tar.gz or .zip")
     with tempfile.TemporaryDirectory(prefix="labctl-run-") as folder:
-        try:
-            _unpack(path, Path(folder))
-        except _DAMAGED as error:
-            raise _refused(path, f"cannot be unpacked: {error}") from error
-        yield _top_of(Path(folder))
+        yield _unpacked(path, Path(folder))
+
+
+def _unpacked(archive: Path, folder: Path) -> Path:
+    """The run in an archive; that of an archive in it, where it holds nothing else: CI services zip what they keep."""
+    outer = folder / "outer"
+    left_bytes = _unpack_whole(archive, outer, MAX_BYTES, shown=archive)
+    inner = [path for path in outer.rglob("*") if not path.is_dir()]
+    if len(inner) == 1 and inner[0].name.endswith(SUFFIXES):
+        _unpack_whole(inner[0], folder / "inner", left_bytes, shown=archive)
+        return _top_of(folder / "inner", archive)
+    return _top_of(outer, archive)
+
+
+def _unpack_whole(archive: Path, folder: Path, left_bytes: int, *, shown: Path) -> int:
+    folder.mkdir()
+    try:
+        return _unpack(archive, folder, left_bytes, shown=shown)
+    except _DAMAGED as error:
+        raise _refused(shown, f"cannot be unpacked: {error}") from error
 
 
 def no_run(path: Path, what: str) -> LabError:
@@ -71,28 +90,31 @@ def no_run(path: Path, what: str) -> LabError:
     )
 
 
-def _unpack(archive: Path, folder: Path) -> None:
-    members = _zip_members(archive) if archive.name.endswith(".zip") else _tar_members(archive)
+def _unpack(archive: Path, folder: Path, left_bytes: int, *, shown: Path) -> int:
+    """The bytes that may still be unpacked afterwards."""
+    is_zip = archive.name.endswith(".zip")
+    members = _zip_members(archive, shown) if is_zip else _tar_members(archive, shown)
     seen: set[str] = set()
-    left_bytes = MAX_BYTES
     for member in members:
         name = member.name
         if problem := name_problem(name):
-            raise _refused(archive, f"{printable(name)}: the name {problem}")
+            raise _refused(shown, f"{printable(name)}: the name {problem}")
         if name in seen or len(seen) >= MAX_MEMBERS:
-            raise _refused(archive, f"{name}: is there twice" if name in seen else f"holds more than {MAX_MEMBERS}")
+            raise _refused(shown, f"{name}: is there twice" if name in seen else f"holds more than {MAX_MEMBERS}")
         seen.add(name)
         target = folder / name
         if member.content is None:
             target.mkdir(parents=True, exist_ok=True)
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        left_bytes = _copy(member.content, target, left_bytes)
+        is_too_much = member.size > left_bytes  # then nothing of it is written
+        left_bytes = -1 if is_too_much else _copy(member.content, target, left_bytes)
         if left_bytes < 0:
-            raise _refused(archive, f"unpacks to more than {MAX_BYTES} bytes")
+            raise _refused(shown, f"unpacks to more than {MAX_BYTES} bytes")
+    return left_bytes
 
 
-def _tar_members(archive: Path) -> Iterator[_Member]:
+def _tar_members(archive: Path, shown: Path) -> Iterator[_Member]:
     with tarfile.open(archive, "r|gz") as tar:
         for info in tar:
             name = info.name.removeprefix("./")
@@ -100,12 +122,12 @@ def _tar_members(archive: Path) -> Iterator[_Member]:
                 if name not in {"", "."}:
                     yield _Member(name, None)
             elif info.isreg() and not info.issparse():
-                yield _Member(name, tar.extractfile(info))
+                yield _Member(name, tar.extractfile(info), info.size)
             else:
-                raise _refused(archive, f"{printable(name)}: is a link or a special file")
+                raise _refused(shown, f"{printable(name)}: is a link or a special file")
 
 
-def _zip_members(archive: Path) -> Iterator[_Member]:
+def _zip_members(archive: Path, shown: Path) -> Iterator[_Member]:
     with zipfile.ZipFile(archive) as packed:
         for info in packed.infolist():
             kind = stat.S_IFMT(info.external_attr >> 16)
@@ -113,9 +135,9 @@ def _zip_members(archive: Path) -> Iterator[_Member]:
                 yield _Member(info.filename.rstrip("/"), None)
             elif kind in {0, stat.S_IFREG}:
                 with packed.open(info) as content:
-                    yield _Member(info.filename, content)
+                    yield _Member(info.filename, content, info.file_size)
             else:
-                raise _refused(archive, f"{printable(info.filename)}: is a link or a special file")
+                raise _refused(shown, f"{printable(info.filename)}: is a link or a special file")
 
 
 def _copy(content: IO[bytes], target: Path, left_bytes: int) -> int:
@@ -127,12 +149,42 @@ def _copy(content: IO[bytes], target: Path, left_bytes: int) -> int:
     return left_bytes
 
 
-def _top_of(folder: Path) -> Path:
-    """The folder that holds the run: the archive's own top, or its single top folder."""
-    entries = list(folder.iterdir())
-    if len(entries) == 1 and entries[0].is_dir() and not any((folder / name).exists() for name in (PLAN, COMPLETE)):
-        return entries[0]
+def _top_of(folder: Path, archive: Path) -> Path:
+    """The folder that holds the run: the archive's own top, or the only one below it, however deep.
+
+    Raises:
+        LabError: NO_RUN where several folders hold one.
+
+    """
+    runs = [folder] if _holds_run(folder) else _runs_below(folder)
+    if len(runs) > 1:
+        names = ", ".join(sorted(path.name for path in runs)[:_MOST_NAMED])
+        raise LabError(
+            ErrorCode.NO_RUN,
+            f"{archive} holds {len(runs)} runs",
+            found=[Found(names, file=str(archive))],
+            expected="an archive of one run",
+            next_step="unpack it, and name one of them",
+        )
+    if runs:
+        return runs[0]
+    while len(entries := list(folder.iterdir())) == 1 and entries[0].is_dir():
+        folder = entries[0]
     return folder
+
+
+def _runs_below(folder: Path) -> list[Path]:
+    """Folders with a plan or a seal that lie in no other such folder."""
+    runs: list[Path] = []
+    for root, folders, _ in os.walk(folder):
+        if _holds_run(Path(root)):
+            runs.append(Path(root))
+            folders.clear()
+    return runs
+
+
+def _holds_run(folder: Path) -> bool:
+    return any((folder / name).exists() for name in (PLAN, COMPLETE))
 
 
 def _refused(archive: Path, why: str) -> LabError:

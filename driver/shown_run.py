@@ -14,7 +14,8 @@ from contracts import evidence
 from contracts.attempt import AttemptRecord
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.plan import Plan
-from driver.run_archive import no_run, run_directory_of
+from driver.run_archive import no_run
+from driver.run_names import run_directory_of
 from driver.verify import check_seal, is_sealed, require_run
 from ledger.attempts_file import AttemptIndex, BadLineError
 

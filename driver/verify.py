@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,17 +12,23 @@ from pydantic import ValidationError
 
 from contracts import evidence
 from contracts.errors import ErrorCode, Found, LabError
+from contracts.manifest import EnvironmentManifest
 from contracts.plan import Plan
-from driver.run_archive import no_run, run_directory_of
+from driver.run_archive import no_run
 from driver.run_files import RunFiles, file_problem, list_run_files
+from driver.run_names import run_directory_of
+from driver.run_reading import read_run
 from driver.seal import REQUIRED_FILES, seal_text
 from driver.seal_differences import run_id_in, seal_differences
 from driver.version import VERSION
 from ledger.following import what_does_not_follow
+from ledger.plan_file import PlanFile, read_plan
+from ledger.run_rows import RunRows
 
 _ANY_RUN = (evidence.COMPLETE, *REQUIRED_FILES)
 _MOST_FOUND = 40
 _SEAL_SLACK_BYTES = 1 << 20
+_SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -28,62 +36,84 @@ class Verified:
     """A run that is what was sealed."""
 
     path: Path
+    """As the user named it."""
+    root: Path
+    """The run directory; of an archive a temporary one."""
     plan: Plan
+    """Without its cases, which are in the rows."""
+    manifest: EnvironmentManifest
+    """Likewise."""
+    rows: RunRows
     files: int
     """Without COMPLETE."""
 
     @property
     def cases(self) -> int:
         """How many cases were planned."""
-        return len(self.plan.cases)
+        return len(self.rows.cases)
 
 
 def verify_run(path: Path) -> Verified:
     """Check the seal of a run directory or an archive of one, then recompute what follows from plan and attempts.
 
+    The root of an archive is gone when this returns.
+
     Raises:
-        LabError: NO_RUN for a path that is no run, UNSEALED, ALTERED naming every file, RESULTS_DIVERGE naming what
-            does not follow although the seal is right: a forgery, or a run of another version of labctl.
+        LabError: as `verify_directory` does; what `driver.run_names.run_directory_of` raises.
 
     """
     with run_directory_of(path) as root:
-        plan, files = check_seal(root, shown=path)
-        if found := what_does_not_follow(plan, root):
-            raise LabError(
-                ErrorCode.RESULTS_DIVERGE,
-                f"{path} is sealed, but its results do not follow from its plan and attempts",
-                found=_bounded(found),
-                cause=_other_version(plan),
-            )
-    return Verified(path=path, plan=plan, files=files)
+        return verify_directory(root, shown=path)
 
 
-def check_seal(root: Path, *, shown: Path) -> tuple[Plan, int]:
-    """The plan and the number of files of a run directory whose files are exactly those that were sealed.
-
-    `shown` is how the user named the run.
+def verify_directory(root: Path, *, shown: Path) -> Verified:
+    """The same for a run directory; `shown` is how the user named the run.
 
     Raises:
-        LabError: NO_RUN, UNSEALED, ALTERED.
+        LabError: NO_RUN for a path that is no run, UNSEALED, ALTERED naming every file, OTHER_SCHEMA, RESULTS_DIVERGE
+            naming what does not follow although the seal is right: a forgery, or a run of another version of labctl.
+
+    """
+    with ThreadPoolExecutor(1, "seal") as background:
+        require_run(root, shown=shown)
+        _require_seal(root, shown=shown)
+        listing = background.submit(list_run_files, root)  # a second core hashes while this one reads
+        read = read_run(root)
+        listed = listing.result()
+    plan = _checked(root, listed, _plan_of(root, listed) if read is None else read.plan, shown=shown)
+    is_told = read is not None and read.follows and evidence.SESSIONS_JSON not in listed.sha256
+    found = [] if is_told else what_does_not_follow(_whole_plan(root), root)
+    if read is None or found:
+        raise _diverging(plan.head, found, shown=shown)
+    return Verified(
+        path=shown, root=root, plan=plan.head, manifest=read.manifest, rows=read.rows, files=len(listed.sha256)
+    )
+
+
+def check_seal(root: Path, *, shown: Path) -> None:
+    """Raise unless the files of a run directory are exactly those that were sealed.
+
+    Raises:
+        LabError: NO_RUN, UNSEALED, ALTERED, OTHER_SCHEMA.
 
     """
     require_run(root, shown=shown)
-    if not is_sealed(root):
-        raise LabError(
-            ErrorCode.UNSEALED,
-            f"{shown} has no COMPLETE",
-            cause="the run was interrupted, or made by hand",
-            next_step="run the suite again with `labctl run`",
-        )
+    _require_seal(root, shown=shown)
     listed = list_run_files(root)
-    plan = _plan_of(root, listed)
-    found = [*listed.problems, *_seal_problems(root, listed, plan)]
-    found += [Found("is missing; every run has it", name) for name in REQUIRED_FILES if name not in listed.sha256]
-    if isinstance(plan, Found):
-        found.append(plan)
-    if found or isinstance(plan, Found):
-        raise LabError(ErrorCode.ALTERED, f"{shown} is not what was sealed", found=_bounded(_first_of_each_file(found)))
-    return plan, len(listed.sha256)
+    _checked(root, listed, _plan_of(root, listed), shown=shown)
+
+
+def _whole_plan(root: Path) -> Plan:
+    return Plan.model_validate_json((root / evidence.PLAN).read_bytes())
+
+
+def _diverging(plan: Plan, found: list[Found], *, shown: Path) -> LabError:
+    return LabError(
+        ErrorCode.RESULTS_DIVERGE,
+        f"{shown} is sealed, but its results do not follow from its plan and attempts",
+        found=_bounded(found),
+        cause=_other_version(plan),
+    )
 
 
 def is_sealed(root: Path) -> bool:
@@ -97,7 +127,47 @@ def require_run(root: Path, *, shown: Path) -> None:
         raise no_run(shown, "holds no file of a run")
 
 
-def _seal_problems(path: Path, listed: RunFiles, plan: Plan | Found) -> list[Found]:
+def _require_seal(root: Path, *, shown: Path) -> None:
+    if not is_sealed(root):
+        raise LabError(
+            ErrorCode.UNSEALED,
+            f"{shown} has no COMPLETE",
+            cause="the run was interrupted, or made by hand",
+            next_step="run the suite again with `labctl run`",
+        )
+
+
+def _checked(root: Path, listed: RunFiles, plan: PlanFile | Found, *, shown: Path) -> PlanFile:
+    """The plan of a run whose files are those of its seal; raises ALTERED or OTHER_SCHEMA."""
+    found = [*listed.problems, *_seal_problems(root, listed, plan)]
+    found += [Found("is missing; every run has it", name) for name in REQUIRED_FILES if name not in listed.sha256]
+    if not found and isinstance(plan, Found):
+        _refuse_other_schema(root, shown=shown)
+    if isinstance(plan, Found):
+        found.append(plan)
+    if found or isinstance(plan, Found):
+        raise LabError(ErrorCode.ALTERED, f"{shown} is not what was sealed", found=_bounded(_first_of_each_file(found)))
+    return plan
+
+
+def _refuse_other_schema(root: Path, *, shown: Path) -> None:
+    """Raise OTHER_SCHEMA for a plan that says so itself: another labctl wrote it, and nobody altered it."""
+    try:
+        plan = json.loads((root / evidence.PLAN).read_bytes())
+    except ValueError:
+        return
+    version = plan.get("schemaVersion") if isinstance(plan, dict) else None
+    if isinstance(version, int) and version != _SCHEMA:
+        raise LabError(
+            ErrorCode.OTHER_SCHEMA,
+            f"{shown} is written in version {version} of the schema",
+            found=[Found(str(version), file=evidence.PLAN, place="schemaVersion")],
+            expected=f"version {_SCHEMA}, which is all that labctl {VERSION} reads",
+            next_step="read it with the labctl that wrote it, or run the suite again",
+        )
+
+
+def _seal_problems(path: Path, listed: RunFiles, plan: PlanFile | Found) -> list[Found]:
     """How COMPLETE differs from the one spelling that the files have."""
     complete = path / evidence.COMPLETE
     if problem := file_problem(complete.lstat()):
@@ -108,16 +178,16 @@ def _seal_problems(path: Path, listed: RunFiles, plan: Plan | Found) -> list[Fou
             sealed = stream.read(longest)
     except OSError as error:
         return [Found(f"cannot be read: {error.strerror}", file=evidence.COMPLETE)]
-    run_id = plan.run_id if isinstance(plan, Plan) else run_id_in(sealed)
+    run_id = run_id_in(sealed) if isinstance(plan, Found) else plan.head.run_id
     expected = seal_text(listed.sha256, run_id=run_id)
     return [] if sealed == expected else seal_differences(sealed, expected, files=listed.sha256)
 
 
-def _plan_of(path: Path, listed: RunFiles) -> Plan | Found:
+def _plan_of(path: Path, listed: RunFiles) -> PlanFile | Found:
     if evidence.PLAN not in listed.sha256:  # nothing is opened that may be no plain file
         return Found("is missing", file=evidence.PLAN)
     try:
-        return Plan.model_validate_json((path / evidence.PLAN).read_bytes())
+        return read_plan(path / evidence.PLAN)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         return Found(first["msg"], file=evidence.PLAN, place=".".join(map(str, first["loc"])) or None)

@@ -12,7 +12,8 @@ from contracts.plan import Plan
 from contracts.results import CaseResult, Metrics, Summary
 from ledger.attempts_file import AttemptIndex
 from ledger.case_results import case_result
-from ledger.junit import JUnitCounts, junit_pieces, testcase_piece
+from ledger.junit import junit_pieces, testcase_piece
+from ledger.junit_text import JUnitCounts
 from ledger.packed import Packed
 from ledger.record_file import listed_item
 from ledger.repeats import RepeatTotals

@@ -3,46 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from junitparser import Error, Failure, JUnitXml, Properties, Property, Skipped, TestCase, TestSuite
+from junitparser import Error, Failure, Properties, Property, Skipped, TestCase
 
 from contracts.attempt import Check
 from contracts.outcome import Outcome
 from contracts.results import AttemptResult, CaseResult, Results
 from ledger.case_results import NO_ATTEMPT, is_not_run, last_tries
+from ledger.junit_text import CLOSING, SUITE_NAME, JUnitCounts, attribute, clean, content, junit_head
 from ledger.record_text import check_title, json_text
 
-SUITE_NAME = "labctl"
-"""The name of the one testsuite and the class name of its testcases, the same in every run: CI pairs runs by it."""
-
-_NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 _NEW_PROPERTIES: Any = Properties  # it has no annotations
-_TEXT_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
-_ESCAPES = _TEXT_ESCAPES | str.maketrans({'"': "&quot;", "\n": "&#10;", "\t": "&#9;"})
-_CLOSING = b"</testsuite></testsuites>\n"
-
-
-@dataclass
-class JUnitCounts:
-    """What the testsuite says of its testcases."""
-
-    tests: int = 0
-    failures: int = 0
-    errors: int = 0
-    skipped: int = 0
-    duration_ms: int = 0
-
-    def add(self, case: CaseResult) -> None:
-        """Count one case."""
-        self.tests += 1
-        self.failures += case.outcome is Outcome.FAIL
-        self.skipped += is_not_run(case)
-        self.errors += case.outcome is Outcome.UNKNOWN and not is_not_run(case)
-        self.duration_ms += _duration_ms(case)
 
 
 def junit_of(results: Results) -> bytes:
@@ -55,25 +28,17 @@ def junit_of(results: Results) -> bytes:
 
 def junit_pieces(counts: JUnitCounts, testcases: Iterable[bytes], *, run_id: str) -> Iterator[bytes]:
     """junit.xml in pieces: the head, one line for each testcase, the end."""
-    root, suite = JUnitXml(SUITE_NAME), TestSuite(SUITE_NAME)
-    for element in (root, suite):
-        element.tests, element.failures = counts.tests, counts.failures
-        element.errors, element.skipped = counts.errors, counts.skipped
-        element.time = counts.duration_ms / 1000
-    suite.add_property("runId", _clean(run_id))
-    _append(root, suite)
-    head = _serialized(root._elem).encode()  # noqa: SLF001 - see _serialized
-    yield b'<?xml version="1.0" encoding="utf-8"?>\n' + head.removesuffix(_CLOSING.strip()) + b"\n"
+    yield junit_head(counts, run_id=run_id)
     yield from testcases
-    yield _CLOSING
+    yield CLOSING
 
 
 def testcase_piece(case: CaseResult) -> bytes:
     """One case as its line of junit.xml, with the line's end."""
-    testcase = TestCase(_clean(case.case_id), SUITE_NAME, _duration_ms(case) / 1000)
+    testcase = TestCase(clean(case.case_id), SUITE_NAME, _duration_ms(case) / 1000)
     properties: Any = _NEW_PROPERTIES()
     for name, value in _properties(case):
-        properties.add_property(Property(name, _clean(value)))
+        properties.add_property(Property(name, clean(value)))
     _append(testcase, properties)
     if case.outcome is not Outcome.PASS:
         _append(testcase, _result(case))
@@ -87,9 +52,9 @@ def _result(case: CaseResult) -> Failure | Error | Skipped:
     named = [check_title(check) for check in checks]
     message = "; ".join(part for part in (attempt.reason, *named) if part) or attempt.outcome.value
     result_type = Skipped if is_not_run(case) else Failure if case.outcome is Outcome.FAIL else Error
-    result = result_type(_clean(message), kind.value if kind else None)
+    result = result_type(clean(message), kind.value if kind else None)
     if checks:
-        result.text = _clean("\n".join(_check_text(check) for check in checks))
+        result.text = clean("\n".join(_check_text(check) for check in checks))
     return result
 
 
@@ -124,17 +89,12 @@ def _duration_ms(case: CaseResult) -> int:
     return sum(attempt.duration_ms for attempt in case.attempts)
 
 
-def _clean(text: str) -> str:
-    """The text with U+FFFD for every character that XML 1.0 cannot carry."""
-    return _NOT_XML.sub("\ufffd", text)
-
-
 def _serialized(element: Any) -> str:
     """An element tree as text.
 
     junitparser writes with lxml where that is installed and with the standard library elsewhere; the two spell the
     same document differently, and `verify` compares bytes on whatever machine it runs.
     """
-    attributes = "".join([f' {name}="{value.translate(_ESCAPES)}"' for name, value in element.attrib.items()])
-    inner = "".join([(element.text or "").translate(_TEXT_ESCAPES), *map(_serialized, element)])
+    attributes = "".join([f' {name}="{attribute(value)}"' for name, value in element.attrib.items()])
+    inner = "".join([content(element.text or ""), *map(_serialized, element)])
     return f"<{element.tag}{attributes}>{inner}</{element.tag}>"

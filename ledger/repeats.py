@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 
@@ -18,6 +19,19 @@ def pass_at_k(*, repeats: int, passed: int, k: int) -> Fraction:
 def pass_hat_k(*, repeats: int, passed: int, k: int) -> Fraction:
     """The chance that all of k repeats pass, drawn without return: C(c, k) / C(n, k)."""
     return Fraction(comb(passed, k), comb(repeats, k))
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means over the cases whose repeats could all be told; None where there is no such case."""
+
+    repeats: int
+    told: int
+    untold: int
+    flaky: int
+    pass_at_1: float | None
+    pass_at_k: float | None
+    pass_hat_k: float | None
 
 
 class RepeatTotals:
@@ -41,6 +55,14 @@ class RepeatTotals:
         self._passed_share += pass_at_k(repeats=repeats, passed=passed, k=1)
         self._any_passed += pass_at_k(repeats=repeats, passed=passed, k=repeats)
         self._all_passed += pass_hat_k(repeats=repeats, passed=passed, k=repeats)
+
+    def means(self) -> Means | None:
+        """The means as numbers; None for a run without repeats."""
+        if self._repeats == 1:
+            return None
+        shares = (self._passed_share, self._any_passed, self._all_passed)
+        at_1, at_k, hat_k = (float(total / self._told) if self._told else None for total in shares)
+        return Means(self._repeats, self._told, self._untold, self._flaky, at_1, at_k, hat_k)
 
     def line(self) -> str | None:
         """The means as one sentence for people; None for a run without repeats."""

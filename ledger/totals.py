@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import Protocol
 
-from contracts.attempt import Check, CheckType
+from contracts.attempt import Check, CheckType, Usage
 from contracts.outcome import Outcome
-from contracts.results import AttemptResult, CaseResult, Metrics, Summary
+from contracts.results import CaseResult, Metrics, Summary
 from ledger.case_results import last_tries
 
 _DIGITS = 6
@@ -28,24 +30,46 @@ class _Rate:
         return stable_rate(self.passed, self.told) if self.told else None
 
 
+class Tried(Protocol):
+    """An attempt, of results or as its own line."""
+
+    @property
+    def attempt(self) -> int:
+        """Its number; 0 for a repeat that was never started."""
+        ...
+
+    @property
+    def duration_ms(self) -> int:
+        """How long it took."""
+        ...
+
+    @property
+    def usage(self) -> Usage:
+        """What it consumed."""
+        ...
+
+
 class Totals:
     """Counts of cases, and the measures over their attempts; the order of `add` does not matter."""
 
     def __init__(self) -> None:
         self._outcomes = dict.fromkeys(Outcome, 0)
         self._rates = {kind: _Rate() for kind in (CheckType.SIZE, CheckType.RELEVANCE, CheckType.ASSERTION)}
-        self._f1_sum, self._f1_count = Fraction(0), 0
+        self._f1_scores: dict[float, int] = {}
         self._cost: Fraction | None = None
         self._duration_ms: int | None = None
 
     def add(self, case: CaseResult) -> None:
         """Count one case: rates over the tries that decide it, cost and time over everything that was tried."""
-        self._outcomes[case.outcome] += 1
+        self.count(case.outcome)
         for attempt in case.attempts:
-            self._spend(attempt)
+            self.spend(attempt)
         for attempt in last_tries(case.attempts):
-            for check in attempt.checks:
-                self._measure(check)
+            self.measure(attempt.checks)
+
+    def count(self, outcome: Outcome) -> None:
+        """Count the outcome of one case."""
+        self._outcomes[outcome] += 1
 
     def summary(self) -> Summary:
         """The counts; `passRate` is [0, 0] when nothing was planned."""
@@ -58,7 +82,7 @@ class Totals:
         """The measures, rounded to six digits; None where no attempt measured one."""
         decided = self._outcomes[Outcome.PASS] + self._outcomes[Outcome.FAIL]
         return Metrics(
-            tool_f1_mean=round(float(self._f1_sum / self._f1_count), _DIGITS) if self._f1_count else None,
+            tool_f1_mean=self._f1_mean(),
             size_pass_rate=self._rates[CheckType.SIZE].value(),
             relevance_rate=self._rates[CheckType.RELEVANCE].value(),
             assertion_rate=self._rates[CheckType.ASSERTION].value(),
@@ -67,19 +91,27 @@ class Totals:
             duration_ms=self._duration_ms,
         )
 
-    def _spend(self, attempt: AttemptResult) -> None:
+    def spend(self, attempt: Tried) -> None:
+        """Add the time and cost of one attempt, whatever became of it."""
         if attempt.attempt:
             self._duration_ms = (self._duration_ms or 0) + attempt.duration_ms
         cost = attempt.usage.cost_usd
         if cost is not None and math.isfinite(cost):
             self._cost = (self._cost or 0) + Fraction(cost)
 
-    def _measure(self, check: Check) -> None:
-        if check.type is CheckType.TOOL_CALLS and check.score is not None and math.isfinite(check.score):
-            self._f1_sum += Fraction(check.score)
-            self._f1_count += 1
-        elif check.type in self._rates:
-            self._rates[check.type].add(check.outcome)
+    def measure(self, checks: Iterable[Check]) -> None:
+        """Add what the checks of an attempt that decides its repeat measured."""
+        for check in checks:
+            if check.type is CheckType.TOOL_CALLS and check.score is not None and math.isfinite(check.score):
+                self._f1_scores[check.score] = self._f1_scores.get(check.score, 0) + 1
+            elif check.type in self._rates:
+                self._rates[check.type].add(check.outcome)
+
+    def _f1_mean(self) -> float | None:
+        """Exact until it is rounded, so that the order of the cases does not show."""
+        total = sum((Fraction(score) * count for score, count in self._f1_scores.items()), Fraction(0))
+        count = sum(self._f1_scores.values())
+        return round(float(total / count), _DIGITS) if count else None
 
 
 def stable_rate(part: int, whole: int, *, digits: int = _DIGITS) -> float:

@@ -1,4 +1,4 @@
-"""Writes contracts/schemas/ from the records of a suite's files; with --check says whether they are current."""
+"""Writes contracts/schemas/ from the records of suite files and comparison.json; --check: are they current."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
+from contracts.comparison import Comparison
 from contracts.record import Record
 from contracts.suite.case import CasesFile
 from contracts.suite.route import RoutesFile
@@ -28,6 +29,7 @@ _FILES: dict[str, tuple[type[Record], str, str]] = {
     "routes": (RoutesFile, "routes.json", "What the fixture API answers."),
     "tools": (ToolsFile, "tools.json", "The tools that agents are offered, and how each one is called over HTTP."),
     "model": (ModelFile, "models/NAME.json", "The rules of the scripted model scripted/NAME."),
+    "comparison": (Comparison, "comparison.json", "What changed between two sealed runs (docs/comparison.md)."),
     "session": (Session, "NAME.json of docker-agent sessions", "What is read of a session; other keys mean nothing."),
 }
 
@@ -40,14 +42,15 @@ class _WithoutFieldTitles(GenerateJsonSchema):
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """The JSON Schema of one kind of file: suite, cases, routes, tools, model or session."""
+    """The JSON Schema of one kind of file: suite, cases, routes, tools, model, session or comparison."""
     model, title, description = _FILES[name]
     schema = model.model_json_schema(schema_generator=_WithoutFieldTitles)
     records = _records(Record)
     # a record that holds others of its own kind is among the definitions, and the whole only refers to it
     whole = {} if "$ref" in schema else {model.__name__: schema}
     for title_of_record, definition in {**schema.get("$defs", {}), **whole}.items():
-        _describe_keys(definition, records[title_of_record])
+        if title_of_record in records:  # an enumeration has no keys
+            _describe_keys(definition, records[title_of_record])
     head = {"$schema": GenerateJsonSchema.schema_dialect, "title": title, "description": description}
     return head | {key: value for key, value in schema.items() if key not in head}
 

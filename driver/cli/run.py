@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from driver.cli.gate_options import ALLOW_DRIFT, ALLOW_REMOVED, TOLERANCE
 from driver.cli.output import say
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from contracts.comparison import Comparison
     from driver.pipeline import RunOutcome
 
 
@@ -167,6 +169,15 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     metavar="N",
     help="Verdicts on each statement; they must agree, else it is unknown.",
 )
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Compare with this sealed run before sealing; the exit status is then the comparison's.",
+)
+@TOLERANCE
+@ALLOW_DRIFT
+@ALLOW_REMOVED
 @click.option("--not-secret", metavar="KEY", multiple=True, help="The value of this -e variable may be recorded.")
 def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> int:
     """Run SUITE (default: fixtures) once; the last line of stdout is the run directory."""
@@ -194,6 +205,8 @@ def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> 
         with progress_line() as progress:
             outcome = run_suite(request, stack=stack, host_env=os.environ, progress=progress.begin, warn=_warn)
     say(summary.result()(outcome))
+    if outcome.comparison is not None:
+        say(_comparison_text(outcome.comparison))
     say(outcome.path)
     return int(outcome.exit_code)
 
@@ -204,6 +217,13 @@ def _summary_of() -> Callable[[RunOutcome], str]:
     from ledger.summary import summary_text  # noqa: PLC0415 - as above
 
     return lambda outcome: summary_text(outcome.grading, run=str(outcome.path), screen=screen_of_stdout(os.environ))
+
+
+def _comparison_text(comparison: Comparison) -> str:
+    from comparison.table import table_text  # noqa: PLC0415 - most runs compare nothing
+    from driver.screen import screen_of_stdout  # noqa: PLC0415 - as above
+
+    return table_text(comparison, screen=screen_of_stdout(os.environ))
 
 
 def _warn(text: str) -> None:

@@ -26,7 +26,7 @@ from driver.stacks.container_argv import AGENT_SUITE, PORT
 from driver.stacks.container_calls import client_env
 from driver.stacks.docker_agent_place import docker_agent_mounts, docker_agent_order, write_docker_agent_part
 from driver.stacks.engine import Project
-from driver.stacks.images import ENV_FILE, VARIABLES, checked_images, found_images, read_env_file
+from driver.stacks.images import ENV_FILE, VARIABLES, checked_images, found_images, read_env_file, still_here
 from driver.stacks.networks import pool_exhausted
 from driver.stacks.ownership import OWNER_LABEL, RUN_LABEL
 from driver.stacks.user_services import user_services, write_stack_part
@@ -45,8 +45,10 @@ class ComposeStack:
     backend: Backend = "compose"
     not_enforced: tuple[str, ...] = ()
 
-    def __init__(self, facts: EngineFacts) -> None:
+    def __init__(self, facts: EngineFacts, *, recorded: Mapping[str, ImageIdentity] | None = None) -> None:
+        """`recorded` are the images of a run that is made again: each is taken where it is still here."""
         self._facts = facts
+        self._recorded = recorded or {}
         self.kept: Sequence[KeptContainer] = ()
 
     def user_services(self, suite: Suite, *, profiles: tuple[str, ...], env: Mapping[str, str]) -> UserServices:
@@ -55,7 +57,9 @@ class ComposeStack:
 
     def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:
         """The images that will run, each checked; raises LabError with exit 4."""
-        own = checked_images(("fixture-api", "eval-runner", *(("agent",) if needs_agent else ())))
+        services = ("fixture-api", "eval-runner", *(("agent",) if needs_agent else ()))
+        kept = still_here({name: self._recorded[name] for name in services if name in self._recorded})
+        own = kept | checked_images(tuple(name for name in services if name not in kept))
         return own | found_images(bases or {}, use="containers of attempts are made from it:")
 
     def facts(self) -> EngineFacts:

@@ -62,6 +62,8 @@ def checked_images(services: tuple[str, ...]) -> dict[str, ImageIdentity]:
         LabError: IMAGE_MISSING or IMAGE_STALE, with all images concerned.
 
     """
+    if not services:
+        return {}
     named = _named_images()
     inspected = _inspect_all({service: named.get(VARIABLES[service], "") for service in services})
     missing = [service for service, image in inspected.items() if image is None]
@@ -87,6 +89,12 @@ def checked_images(services: tuple[str, ...]) -> dict[str, ImageIdentity]:
             next_step=NEXT_BUILD,
         )
     return {service: _identity(named[VARIABLES[service]], image) for service, image in present.items()}
+
+
+def still_here(recorded: Mapping[str, ImageIdentity]) -> dict[str, ImageIdentity]:
+    """Those of the images, by service, that the engine still has, under their ids."""
+    inspected = _inspect_all({service: image.image_id for service, image in recorded.items()}) if recorded else {}
+    return {service: image for service, image in recorded.items() if inspected.get(service) is not None}
 
 
 def found_images(references: Mapping[str, str], *, use: str) -> dict[str, ImageIdentity]:

@@ -46,26 +46,28 @@ def test_no_value_of_a_variable_is_recorded() -> None:
 
 
 def test_what_was_asked_for_is_asked_for_again() -> None:
-    again = request_again(Path("run"), planned(), cases=["a"], anew=replace(ANEW, env=("TOKEN=new", "HOME=/")))
+    again = request_again(
+        Path("run"), planned(), cases=["a"], repeat=2, anew=replace(ANEW, env=("TOKEN=new", "HOME=/"))
+    )
     kept = recorded_flags(again).model_copy(update={"agent": "desk", "seed": 3})
     assert kept == recorded_flags(ASKED)
-    assert (again.suite, again.case_ids, again.repeat) == (Path("run/suite"), ("a",), 1)
+    assert (again.suite, again.case_ids, again.repeat) == (Path("run/suite"), ("a",), 2)
 
 
 def test_a_seed_of_the_suite_is_the_one_that_the_run_had() -> None:
     plan = planned()
-    assert request_again(Path("run"), plan, cases=["a"], anew=ANEW).seed == plan.conditions.seed
+    assert request_again(Path("run"), plan, cases=["a"], repeat=2, anew=ANEW).seed == plan.conditions.seed
 
 
 def test_a_variable_without_a_value_here_is_named_and_not_asked_for() -> None:
     anew = replace(ANEW, host_env={"HOME": "/home"})
     assert unset_variables(planned(), anew) == ("TOKEN",)
-    assert request_again(Path("run"), planned(), cases=["a"], anew=anew).env == ("HOME",)
+    assert request_again(Path("run"), planned(), cases=["a"], repeat=2, anew=anew).env == ("HOME",)
 
 
 def test_a_value_given_now_wins_over_the_hosts() -> None:
     anew = replace(ANEW, env=("TOKEN=mine",), host_env={"TOKEN": "theirs", "HOME": "/home"})
-    assert request_again(Path("run"), planned(), cases=["a"], anew=anew).env == ("TOKEN=mine", "HOME")
+    assert request_again(Path("run"), planned(), cases=["a"], repeat=2, anew=anew).env == ("TOKEN=mine", "HOME")
 
 
 def test_a_value_in_a_file_counts(tmp_path: Path) -> None:
@@ -86,7 +88,7 @@ def test_a_value_in_a_file_counts(tmp_path: Path) -> None:
 def test_an_agent_file_is_the_one_in_the_evidence(flag: str | None, file: str | None, expected: str | None) -> None:
     plan = planned(flags=Flags(agent=flag))
     plan = plan.model_copy(update={"agent": plan.agent.model_copy(update={"name": "desk", "file": file})})
-    assert request_again(Path("run"), plan, cases=["a"], anew=ANEW).agent == expected
+    assert request_again(Path("run"), plan, cases=["a"], repeat=2, anew=ANEW).agent == expected
 
 
 def test_what_a_suite_has_become_is_named_file_by_file(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""What changed between two sealed runs: pure functions over what the driver has verified."""

@@ -1,0 +1,67 @@
+"""The metrics of both sides beside each other, and which of them got worse by more than the tolerance."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from decimal import Decimal
+
+from comparison.sides import Side
+from contracts.comparison import MetricDelta
+from contracts.plan import PlannedCase
+from contracts.results import Metrics, Summary
+from ledger.case_results import case_result
+from ledger.run_rows import attempts_of
+from ledger.totals import Totals
+
+_MORE_IS_WORSE = frozenset({"failureRate"})
+_REPORTED_ONLY = frozenset({"costUsd", "durationMs"})
+
+
+def metric_deltas(was: Metrics, now: Metrics, *, tolerance: Decimal, is_comparable: bool) -> tuple[MetricDelta, ...]:
+    """Every metric that a side measured, in the order of results.json.
+
+    Differences are taken of the decimals that results.json shows: a fall of exactly the tolerance is allowed, in
+    whichever binary fractions the two rates are.
+    """
+    before, after = was.to_json(), now.to_json()
+    names = [field.alias or "" for field in Metrics.model_fields.values()]
+    return tuple(
+        _delta(name, before.get(name), after.get(name), tolerance=tolerance, is_comparable=is_comparable)
+        for name in names
+        if name in before or name in after
+    )
+
+
+def _delta(name: str, was: float | None, now: float | None, *, tolerance: Decimal, is_comparable: bool) -> MetricDelta:
+    gates = name not in _REPORTED_ONLY
+    if was is None or now is None:
+        return MetricDelta(
+            name=name,
+            baseline=was,
+            candidate=now,
+            state="new" if was is None else "gone",
+            gates=gates,
+            regressed=False,
+        )
+    delta = Decimal(repr(now)) - Decimal(repr(was))
+    worse = delta if name in _MORE_IS_WORSE else -delta
+    return MetricDelta(
+        name=name,
+        baseline=was,
+        candidate=now,
+        delta=float(delta),
+        state="compared",
+        gates=gates,
+        regressed=gates and is_comparable and worse > tolerance,
+    )
+
+
+def totals_without(side: Side, alone: Collection[int]) -> tuple[Summary, Metrics]:
+    """Counts and metrics of a side without the cases at those places."""
+    if not alone:
+        return side.rows.summary, side.rows.metrics
+    totals = Totals()
+    for place, case in enumerate(side.rows.cases):
+        if place not in alone:
+            totals.add(case_result(PlannedCase(**case._asdict()), attempts_of(side.root, side.rows, place)))
+    return totals.summary(), totals.metrics()

@@ -1,0 +1,102 @@
+"""What a user may name as a run: a directory, an archive of one, or `latest:JOB` in the evidence folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from contracts.errors import ErrorCode, Found, LabError
+from contracts.evidence import COMPLETE, PLAN
+from contracts.record import Json
+from driver.run_archive import directory_of
+
+EVIDENCE = Path("evidence")
+"""Where `latest:JOB` looks unless a command has its own folder."""
+
+_LATEST = "latest:"
+_CASES = b'\n  "cases": ['
+_JOB_FLAG = "--job"
+_HEAD_BYTES = 1 << 16
+_DOCKER_AGENT_KEYS = re.compile(rb'"(?:timestamp|config|summary|sessions|evals_dir|judge_model|eval_result)"\s*:')
+_ENOUGH_KEYS = 3
+
+
+@contextmanager
+def run_directory_of(path: Path, *, evidence: Path = EVIDENCE) -> Iterator[Path]:
+    """The run directory that a path names; an archive is unpacked for as long as the context lasts.
+
+    Raises:
+        LabError: NO_RUN for what is no run, or where no sealed run of the job is; NO_BASELINE for a run that
+            docker-agent wrote; ALTERED as `driver.run_archive` does.
+
+    """
+    if path.name.startswith(_LATEST) and not os.path.lexists(path):
+        path = latest_run(path.name.removeprefix(_LATEST), evidence=evidence)
+    _refuse_docker_agents(path)
+    with directory_of(path) as root:
+        yield root
+
+
+def latest_run(job: str, *, evidence: Path) -> Path:
+    """The run of the job that was sealed and planned last; raises LabError NO_RUN where there is none."""
+    jobs: dict[str, list[tuple[str, str, Path]]] = {}
+    for folder in sorted(evidence.iterdir()) if evidence.is_dir() else ():
+        if os.path.lexists(folder / COMPLETE) and (plan := _plan_head(folder / PLAN)) is not None:
+            name = _job_of(plan)
+            if name is not None:
+                jobs.setdefault(name, []).append((str(plan.get("plannedAt")), folder.name, folder))
+    if job in jobs:
+        return max(jobs[job])[2]
+    known = ", ".join(sorted(jobs)) or "none"
+    raise LabError(
+        ErrorCode.NO_RUN,
+        f'{evidence} has no sealed run of the job "{job}"',
+        found=[Found(f"jobs with a sealed run: {known}", file=str(evidence))],
+        next_step=f"labctl run --job {job}, or name a run directory",
+    )
+
+
+def _plan_head(path: Path) -> dict[str, Json] | None:
+    """What a plan says before its cases; None for no plan."""
+    if not path.is_file():
+        return None
+    try:
+        before, mark, _ = path.read_bytes().partition(_CASES)
+        plan = json.loads(before.rstrip(b",\n ") + b"}" if mark else before)
+    except (OSError, ValueError):
+        return None
+    return plan if isinstance(plan, dict) else None
+
+
+def _job_of(plan: dict[str, Json]) -> str | None:
+    if isinstance(plan.get("job"), str):
+        return str(plan["job"])
+    words = [word for word in plan.get("command", ()) if isinstance(word, str)]
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word == _JOB_FLAG:
+            return following
+        if word.startswith(f"{_JOB_FLAG}="):
+            return word.removeprefix(f"{_JOB_FLAG}=")
+    return None
+
+
+def _refuse_docker_agents(path: Path) -> None:
+    """Raise NO_BASELINE for a file that `docker agent eval` wrote: it has no seal, no world and no conditions."""
+    if not path.is_file():
+        return
+    with path.open("rb") as stream:
+        head = stream.read(_HEAD_BYTES)
+    keys = {match[0] for match in _DOCKER_AGENT_KEYS.finditer(head)}
+    is_json = head.lstrip()[:1] in {b"{", b"["} and len(keys) >= _ENOUGH_KEYS
+    if is_json or head.startswith(b"SQLite format 3\0"):
+        raise LabError(
+            ErrorCode.NO_BASELINE,
+            f"{path} is a run of docker-agent, which says nothing of the world that it ran in",
+            found=[Found("is no run directory", file=str(path))],
+            expected="the directory of a sealed run, a .tar.gz or .zip of it, or latest:JOB",
+            next_step="make a baseline of the same evals: labctl run --agent agent.yaml EVALS, then name its directory",
+        )

@@ -1,0 +1,80 @@
+"""journal.jsonl in one pass: what each attempt asked and was answered, as one number, and where its rows stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from contracts.journal import JournalRow
+
+_TEXT = rb'"[ !#-\[\]-~]*"'
+_OPEN = rb"(?:null|" + _TEXT + rb")"
+_ROW = re.compile(
+    rb'\{"case":"([ !#-\[\]-~]*)","attempt":([1-9][0-9]{0,8}),"sequence":([1-9][0-9]{0,8}),"method":'
+    + _TEXT
+    + rb',"path":'
+    + _TEXT
+    + rb',"requestDigest":"([ !#-\[\]-~]*)","route":'
+    + _OPEN
+    + rb',"tool":'
+    + _OPEN
+    + rb',"via":"(http|mcp|model)","status":[1-9][0-9]{0,8},"responseDigest":"([ !#-\[\]-~]*)","fault":'
+    + _OPEN
+    + rb',"delayMs":(?:0|[1-9][0-9]{0,8})\}\n'
+)
+"""A row as labctl writes it, of plain texts; every other row is read as a record."""
+
+
+class JournalBlock(NamedTuple):
+    """The contiguous rows of one attempt."""
+
+    case_id: str
+    attempt: int
+    rows: int
+    answers: int
+    """A number that is equal for equal requests with equal answers in the same order, in one process and its forks;
+    those of the scripted model are left out."""
+    offset: int
+    """Of its first row, in bytes."""
+    line: int
+    """Of its first row, from 1."""
+
+
+def read_journal(path: Path) -> Iterator[JournalBlock]:
+    """The blocks in the order of the file.
+
+    Raises:
+        ValueError: a row is cut or no row, or the sequence of a block does not count from 1.
+
+    """
+    key: tuple[bytes, int] | None = None
+    answers: list[bytes] = []
+    rows = offset = start = first_line = 0
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            case, attempt, sequence, request, via, response = _parts(line)
+            if (case, attempt) != key:
+                if key is not None:
+                    yield JournalBlock(key[0].decode(), key[1], rows, hash(tuple(answers)), start, first_line)
+                key, answers, rows, start, first_line = (case, attempt), [], 0, offset, number
+            rows += 1
+            if sequence != rows:
+                raise ValueError(f"line {number}: sequence {sequence} where {rows} follows")
+            if via != b"model":
+                answers += (request, response)
+            offset += len(line)
+    if key is not None:
+        yield JournalBlock(key[0].decode(), key[1], rows, hash(tuple(answers)), start, first_line)
+
+
+def _parts(line: bytes) -> tuple[bytes, int, int, bytes, bytes, bytes]:
+    if match := _ROW.fullmatch(line):
+        case, attempt, sequence, request, via, response = match.groups()
+        return case, int(attempt), int(sequence), request, via, response
+    if not line.endswith(b"\n"):
+        raise ValueError("a row is cut")
+    row = JournalRow.model_validate_json(line)
+    request, response = row.request_digest.encode(), row.response_digest.encode()
+    return row.case.encode(), row.attempt, row.sequence, request, row.via.value.encode(), response

@@ -1,0 +1,71 @@
+"""plan.json read case by case: a plan of 100 000 cases is never held as records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import TypeAdapter
+
+from contracts.plan import Plan, PlannedCase
+
+_CASES = b'\n  "cases": ['
+_END = b"\n  ]\n}\n"
+_BETWEEN = b"\n    },\n    {\n"
+_BATCH_BYTES = 1 << 19
+_planned = TypeAdapter(tuple[PlannedCase, ...])
+
+
+class PlannedRow(NamedTuple):
+    """What `contracts.plan.PlannedCase` says of one case."""
+
+    case_id: str
+    title: str
+    protected: bool
+    case_digest: str
+    repeats: int
+
+
+@dataclass(frozen=True)
+class PlanFile:
+    """A plan whose cases stand beside it."""
+
+    head: Plan
+    """Everything but the cases, of which it has none."""
+    cases: tuple[PlannedRow, ...]
+
+
+def read_plan(path: Path) -> PlanFile:
+    """The plan of a run.
+
+    Raises:
+        pydantic.ValidationError: it is no plan.
+        OSError: as reading does.
+
+    """
+    content = path.read_bytes()
+    start = content.find(_CASES)
+    if start < 0 or not content.endswith(_END):  # of no case, or spelled by somebody else
+        return _whole(content)
+    head = Plan.model_validate_json(content[:start] + _CASES + b"]\n}\n")
+    return PlanFile(head=head, cases=tuple(_rows(content, start + len(_CASES), len(content) - len(_END))))
+
+
+def _whole(content: bytes) -> PlanFile:
+    plan = Plan.model_validate_json(content)
+    return PlanFile(head=plan.model_copy(update={"cases": ()}), cases=tuple(map(_row, plan.cases)))
+
+
+def _rows(content: bytes, begin: int, last: int) -> Iterator[PlannedRow]:
+    """The cases between two places of the file, validated a batch at a time."""
+    while begin < last:
+        cut = content.find(_BETWEEN, min(begin + _BATCH_BYTES, last), last)
+        end = last if cut < 0 else cut + len(b"\n    }")
+        yield from map(_row, _planned.validate_json(b"[" + content[begin:end] + b"]"))
+        begin = end + 1  # over the comma
+
+
+def _row(case: PlannedCase) -> PlannedRow:
+    return PlannedRow(case.case_id, case.title, case.protected, case.case_digest, case.repeats)
