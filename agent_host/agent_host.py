@@ -1,5 +1,5 @@
 """Start one agent process per attempt for one runner, carry its output as JSON lines, and end every descendant."""
-# ruff: noqa: PTH101, PTH102, PTH104, PTH106, PTH108, PTH114, PTH123, PTH208 - per process of a bomb: os is fast
+# ruff: noqa: PTH102 - per process of a bomb: os is fast
 
 import codecs
 import ctypes
@@ -11,60 +11,20 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
+from agent_host.leftovers import descendants, remove_tree, send
+
 READ_BYTES, HIGH_WATER_BYTES = 1 << 16, 1 << 20  # when the runner is so far behind, agents wait in their writes
+FREE = b'{"op":"free"}'
 DRAIN_S = 1.0  # for a pipe that a process out of our reach still holds
 ENDING_S = 10.0  # a fork bomb is beaten long before; what is left then cannot be ended (another user's, or stuck)
 PRCTL, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = ctypes.CDLL(None).prctl, 4, 36
 LEAVING = dict.fromkeys((signal.SIGTERM, signal.SIGINT, signal.SIGHUP), lambda number, _: sys.exit(128 + number))
-
-
-def remove_tree(top: str) -> None:
-    """Remove a directory of any depth and modes, moving all below it to its first level; says on stderr what stays."""
-    directories = [top]
-    try:
-        if os.path.islink(top):
-            os.unlink(top)
-        os.chmod(top, 0o700)
-        for directory in directories:
-            for entry in [*os.scandir(directory)]:
-                if entry.is_dir(follow_symlinks=False):
-                    os.chmod(entry.path, 0o700)
-                    directories.append(f"{top}/{os.urandom(16).hex()}")
-                    os.rename(entry.path, directories[-1])
-                else:
-                    os.unlink(entry.path)
-        while directories:
-            os.rmdir(directories.pop())
-    except OSError as error:
-        if os.path.lexists(top):
-            print(f"agent_host: {top} is left behind: {error}", file=sys.stderr)
-
-
-def descendants(keep: frozenset[int] = frozenset()) -> Iterator[int]:
-    """Every descendant of this process, parents first, without `keep` and what is below those."""
-    queue = [os.getpid()]
-    for parent in queue:
-        with suppress(FileNotFoundError, ProcessLookupError):  # gone: its children have another parent in the next walk
-            for task in os.listdir(f"/proc/{parent}/task"):
-                with open(f"/proc/{parent}/task/{task}/children", "rb", buffering=0) as file:
-                    found = [pid for pid in map(int, file.read().split()) if pid not in keep]
-                queue += found
-                yield from found
-
-
-def send(pid: int, number: int, *, done_groups: set[int] | None = None) -> None:
-    """Signal a process, and first its whole group at once, which no fork escapes, unless that is done."""
-    with suppress(ProcessLookupError, PermissionError):  # the next walk tells who is left
-        if done_groups is not None and (group := os.getpgid(pid)) not in done_groups:
-            done_groups.add(group)
-            os.killpg(group, number)
-        os.kill(pid, number)
 
 
 class Station:
@@ -148,20 +108,43 @@ class Station:
 
 
 class Warden(Station):
-    """The process between the host and one agent: starts it, carries its output, kills all that is left of it."""
+    """The process between the host and one agent at a time: starts it, carries its output, kills all that is left."""
 
-    def __init__(self, order: dict[str, Any], *, channel: int) -> None:
+    def __init__(self, *, channel: int) -> None:
         os.setsid()
         os.dup2(os.dup2(2, 0), 1)
         os.closerange(3, channel)
         os.closerange(channel + 1, os.sysconf("SC_OPEN_MAX"))  # nothing here leads to the runner or another attempt
-        super().__init__(source=channel, sink=channel, on_upstream=lambda _: self._ask("asked"))
+        super().__init__(source=channel, sink=channel, on_upstream=self._hear)
+        self.path, self.rest, self.is_free = os.environ.get("PATH", os.defpath), bytearray(), True
+        self.next: list[tuple[dict[str, Any], str]] = []
+
+    def serve(self, order: dict[str, Any], work: str) -> None:
+        """Run attempts one after the other, this one first, as long as each ends by itself: a fork is dear."""
+        while self.run(order, work):
+            self.is_free = True
+            self._say(op="free")
+            while not self.next:
+                self._step(math.inf)
+            order, work = self.next.pop()
+
+    def _hear(self, piece: bytes) -> None:
+        self.rest += piece
+        if b"\n" not in piece:
+            return
+        *lines, self.rest[:] = bytes(self.rest).split(b"\n")
+        for line in lines:
+            if line != b"end":
+                self.next.append(json.loads(line))
+            elif not self.is_free:  # else it is for the attempt that has ended
+                self._ask("asked")
+
+    def run(self, order: dict[str, Any], work: str) -> bool:
+        """Run the attempt to its end, or to the end of the host; true when it ended by itself and left no process."""
         self.order, self.began_at, self.until, self.grace_s = order, time.monotonic(), math.inf, 0.0
         self.reason, self.agent, self.carried_bytes, self.limit_bytes = "", 0, 0, 0
         self.end: dict[str, object] = {"exitCode": None, "signal": None}
-
-    def run(self, work: str) -> None:
-        """Run the attempt to its end, or to the end of the host."""
+        self.is_free, is_clean = False, False
         try:
             self._start(work)
         except (LookupError, OSError, TypeError, ValueError) as error:
@@ -169,15 +152,17 @@ class Warden(Station):
         else:
             self._watch()
             self._conclude()
+            is_clean = not (self.reason or self.killed or order.get("leave"))
         finally:
             self._end_what_may_not_stay()
             remove_tree(work)
         os.set_blocking(self.sink, True)
         self._write(self.sink)
+        return is_clean and not self._reap()
 
     def _start(self, work: str) -> None:
         order = self.order
-        env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": work, "TMPDIR": work} | order["env"]
+        env = {"PATH": self.path, "HOME": work, "TMPDIR": work} | order["env"]
         self.limit_bytes, self.grace_s = int(order["outputBytes"]), float(order["graceSeconds"])
         self.until = math.inf if order["seconds"] is None else self.began_at + order["seconds"]
         stdin, pipes = bytearray(order["stdin"].encode("utf-8", "surrogateescape")), [os.pipe() for _ in range(3)]
@@ -189,7 +174,7 @@ class Warden(Station):
             order["argv"][0], order["argv"], env, file_actions=actions, setsid=True, setsigdef=[signal.SIGPIPE]
         )
         self._say(op="started", id=order["id"], pid=self.agent)
-        self.writers[ours[0]] = stdin
+        self.writers[ours[0]], self.pipes = stdin, ours
         for name, descriptor in zip(("stdout", "stderr"), ours[1:], strict=True):
             self.readers[descriptor] = partial(self._carry, name, codecs.getincrementaldecoder("utf-8")("replace"))
         for mine, descriptor in zip(ours, theirs, strict=True):
@@ -239,6 +224,11 @@ class Warden(Station):
         self.urgent |= streams
         while streams & self.readers.keys() and time.monotonic() < until:
             self._step(until)
+        for descriptor in self.pipes:
+            self.readers.pop(descriptor, None)
+            if descriptor != self.pipes[0] or self.writers.pop(descriptor, None) is not None:  # else `_write` closed it
+                os.close(descriptor)
+        self.urgent -= streams
         self.end |= {"reason": self.reason or "exit", "strays": self.killed, "outputBytes": self.carried_bytes}
         self._say(op="ended", id=self.order["id"], **self.end, durationMs=duration_ms)
 
@@ -250,6 +240,7 @@ class Host(Station):
         super().__init__(source=source, sink=sink, on_upstream=self._on_upstream)
         self.work, self.rest = work, bytearray()
         self.wards: dict[str, SimpleNamespace] = {}
+        self.free: list[SimpleNamespace] = []
 
     def run(self) -> NoReturn:
         """Serve; SystemExit has the exit code: 0 the runner left, 1 it broke the protocol, 128 + n for signal n."""
@@ -277,7 +268,7 @@ class Host(Station):
 
     def _end(self, message: dict[str, Any]) -> None:
         if ward := self.wards.get(message["id"]):  # else its end is on the way to the runner
-            self.writers[ward.channel] += b"end"
+            self.writers[ward.channel] += b"end\n"
 
     def _start(self, order: dict[str, Any]) -> None:
         if order["id"] in self.wards:
@@ -285,15 +276,28 @@ class Host(Station):
         work = f"{self.work}/attempt-{os.urandom(8).hex()}"
         try:
             os.mkdir(work, 0o700)
-            ours, theirs = socket.socketpair()
-            pid = os.fork()
+            ward = self._freed(order, work) or self._forked(order, work)
         except OSError as error:
             remove_tree(work)
             self._say(op="failed", id=order["id"], message=f"cannot make a process for it in {work}: {error}")
             return
+        ward.id, ward.work, ward.began_at = order["id"], work, time.monotonic()
+        self.wards[ward.id] = ward
+
+    def _freed(self, order: dict[str, Any], work: str) -> SimpleNamespace | None:
+        """A warden that has nothing to do, and has it now."""
+        if not self.free:
+            return None
+        ward = self.free.pop()
+        self.writers[ward.channel] += json.dumps([order, work]).encode("ascii") + b"\n"
+        return ward
+
+    def _forked(self, order: dict[str, Any], work: str) -> SimpleNamespace:
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
         if pid == 0:
             try:
-                Warden(order, channel=theirs.fileno()).run(work)
+                Warden(channel=theirs.fileno()).serve(order, work)
             except Exception:  # noqa: BLE001 - nothing may lead back into the host; it takes a silent warden for lost
                 sys.excepthook(*sys.exc_info())
             finally:
@@ -301,12 +305,15 @@ class Host(Station):
         theirs.close()
         channel = ours.detach()
         os.set_blocking(channel, False)
-        ward = SimpleNamespace(id=order["id"], pid=pid, channel=channel, work=work, began_at=time.monotonic(), said=b"")
-        self.wards[ward.id] = ward
+        ward = SimpleNamespace(pid=pid, channel=channel, said=b"")
         self.readers[channel], self.writers[channel] = partial(self._forward, ward), bytearray()
+        return ward
 
     def _forward(self, ward: SimpleNamespace, piece: bytes) -> None:
         whole, newline, ward.said = (ward.said + piece).rpartition(b"\n")
+        if whole.endswith(FREE):  # its own word and the last one, which no text of an agent can be
+            whole, newline = whole.removesuffix(FREE), b""
+            self.free.append(ward)
         self.writers[self.sink] += whole + newline
         if b'{"op":"ended"' in whole or b'{"op":"failed"' in whole:  # in a text, these quotes would be escaped
             del self.wards[ward.id]
@@ -314,9 +321,11 @@ class Host(Station):
             return
         del self.writers[ward.channel]
         os.close(ward.channel)
-        if self.wards.get(ward.id) is ward:
+        if ward in self.free:
+            self.free.remove(ward)
+        elif self.wards.get(ward.id) is ward:
             del self.wards[ward.id]
-            self._end_descendants(frozenset(other.pid for other in self.wards.values()))
+            self._end_descendants(frozenset(other.pid for other in (*self.wards.values(), *self.free)))
             remove_tree(ward.work)
             end = {"exitCode": None, "signal": None, "reason": "supervisor-lost", "strays": self.killed}
             duration_ms = round((time.monotonic() - ward.began_at) * 1000)

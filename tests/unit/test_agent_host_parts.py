@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agent_host import agent_host
+from agent_host import agent_host, leftovers
 
 
 def warden(*, limit_bytes: int) -> agent_host.Warden:
@@ -132,7 +132,7 @@ def test_a_tree_is_removed_and_what_its_links_lead_to_is_kept(tmp_path: Path) ->
     (top / "a" / "link").symlink_to(kept)
     (top / "link").symlink_to(kept / "file")
     os.mkfifo(top / "a" / "b" / "pipe")
-    agent_host.remove_tree(str(top))
+    leftovers.remove_tree(str(top))
     assert not top.exists()
     assert sorted(path.name for path in kept.iterdir()) == ["file", "inner"]
 
@@ -142,7 +142,7 @@ def test_a_tree_without_permissions_is_removed(tmp_path: Path) -> None:
     (top / "a" / "b").mkdir(parents=True)
     for path in (top / "a" / "b", top / "a", top):
         path.chmod(0)
-    agent_host.remove_tree(str(top))
+    leftovers.remove_tree(str(top))
     assert not top.exists()
 
 
@@ -153,21 +153,21 @@ def test_a_tree_deeper_than_any_path_is_removed(tmp_path: Path, monkeypatch: pyt
     for _ in range(50):
         Path(name).mkdir()
         os.chdir(name)
-    agent_host.remove_tree(str(top))
+    leftovers.remove_tree(str(top))
     assert not top.exists()
 
 
 def test_a_link_in_place_of_the_directory_is_removed_and_its_target_kept(tmp_path: Path) -> None:
     (tmp_path / "target").mkdir()
     (tmp_path / "top").symlink_to(tmp_path / "target")
-    agent_host.remove_tree(str(tmp_path / "top"))
+    leftovers.remove_tree(str(tmp_path / "top"))
     assert [path.name for path in tmp_path.iterdir()] == ["target"]
 
 
 def test_a_directory_that_is_gone_is_no_trouble_and_one_that_stays_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    agent_host.remove_tree(str(tmp_path / "gone"))
+    leftovers.remove_tree(str(tmp_path / "gone"))
     assert capsys.readouterr().err == ""
 
     def refuse(_path: str) -> None:
@@ -175,7 +175,7 @@ def test_a_directory_that_is_gone_is_no_trouble_and_one_that_stays_is_named(
 
     (tmp_path / "stays").mkdir()
     monkeypatch.setattr("os.rmdir", refuse)
-    agent_host.remove_tree(str(tmp_path / "stays"))
+    leftovers.remove_tree(str(tmp_path / "stays"))
     assert (
         capsys.readouterr().err == f"agent_host: {tmp_path}/stays is left behind: [Errno 1] Operation not permitted\n"
     )
