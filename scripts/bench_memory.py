@@ -60,7 +60,8 @@ def _parts(driver: int) -> Iterator[tuple[str, int]]:
     """The processes of a run and the highest resident memory that each had so far, in kB."""
     with suppress(OSError):  # one that just ended
         yield DRIVER, _highest_kb(driver)
-        for pid in Path(f"/proc/{driver}/task/{driver}/children").read_text().split():
+        children = [file.read_text().split() for file in Path(f"/proc/{driver}/task").glob("*/children")]
+        for pid in (pid for pids in children for pid in pids):
             words = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
             for mark, part in _PARTS.items():
                 if mark in words:

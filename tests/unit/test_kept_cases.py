@@ -110,16 +110,21 @@ def test_what_few_cases_have_is_found_without_the_others() -> None:
     assert cases.by_id == {case.id: case for case in made}
 
 
-def test_a_case_takes_little_more_than_its_text(tmp_path: Path) -> None:
-    count = 500
-    folder = write_trivial_suite(tmp_path / "suite", cases=count)
-    load_suite(folder)
+def _traced(folder: Path) -> tuple[int, int]:
+    """The bytes that loading a suite leaves, and those that it took at most."""
     tracemalloc.start()
     try:
         suite = load_suite(folder)
-        kept, most = tracemalloc.get_traced_memory()
+        traced = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert len(suite.cases) == count
-    assert kept / count < MOST_BYTES_KEPT
-    assert most / count < 3 * MOST_BYTES_KEPT
+    assert len(suite.cases)
+    return traced
+
+
+def test_one_more_case_takes_little_more_than_its_text(tmp_path: Path) -> None:
+    few, many = (write_trivial_suite(tmp_path / f"{cases}", cases=cases) for cases in (200, 1200))
+    load_suite(few)
+    (kept_few, most_few), (kept_many, most_many) = _traced(few), _traced(many)
+    assert (kept_many - kept_few) / 1000 < MOST_BYTES_KEPT
+    assert (most_many - most_few) / 1000 < 3 * MOST_BYTES_KEPT
