@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from contracts.agent_resolution import missing_token
 from contracts.errors import ErrorCode, LabError
-from contracts.plan import OWN_PROFILES, AgentPlan
+from contracts.plan import FAULT_PROFILE, OWN_PROFILES, AgentPlan
 from contracts.planning import select_cases
 from contracts.suite.case import Case
 from contracts.suite.loading import load_suite
@@ -17,6 +17,7 @@ from driver import clock
 from driver.agent_choice import ChosenAgent, Fetch, choose_agent
 from driver.agent_env import MODELS_GATEWAY, AgentEnv, resolve_agent_env
 from driver.env_file import read_env_values
+from driver.fault_reach import refuse_faults_of
 from driver.refusals import Refusals
 from driver.request import RunRequest
 from ledger.run_id import RANDOM_BYTES, checked_run_id, new_run_id
@@ -48,6 +49,8 @@ def choose(request: RunRequest, *, host_env: Mapping[str, str], fetch: Fetch) ->
     env = flags.value_of(lambda: _agent_env(request, suite, agent, host_env))
     if agent is not None and env is not None:
         flags.value_of(lambda: _refuse_missing_token(agent.plan, env))
+    if agent is not None and cases is not None:
+        flags.value_of(lambda: refuse_faults_of(agent, cases, profiles=request.profiles))
     flags.value_of(lambda: _refuse_unbuilt_profiles(request.profiles))
     started_at = clock.now()
     run_id = flags.value_of(lambda: _run_id(request, started_at))
@@ -77,8 +80,8 @@ def _refuse_missing_token(agent: AgentPlan, env: AgentEnv) -> None:
         raise missing_token(agent)
 
 
-def _refuse_unbuilt_profiles(profiles: Sequence[str]) -> None:
-    unbuilt = [profile for profile in profiles if profile in OWN_PROFILES]
+def _refuse_unbuilt_profiles(profiles: tuple[str, ...]) -> None:
+    unbuilt = [profile for profile in profiles if profile in OWN_PROFILES and profile != FAULT_PROFILE]
     if unbuilt:
         raise LabError(
             ErrorCode.NOT_BUILT_YET,

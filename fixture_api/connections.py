@@ -59,8 +59,12 @@ async def refuse_unsent(cycle: RequestResponseCycle, answer: Answer) -> None:
     await send_answer(cycle, answer, then_close=True)
 
 
-async def send_answer(cycle: RequestResponseCycle, answer: Answer, *, then_close: bool = False) -> None:
+async def send_answer(
+    cycle: RequestResponseCycle, answer: Answer, *, then_close: bool = False, asks_to_close: bool = False
+) -> None:
     """Sends a whole answer at once; `then_close` ends the connection after it, without a word about it in the headers.
+
+    `asks_to_close` says in the headers that the client has to close, and leaves it to the client to do so first.
 
     Over ASGI's `send` the same takes two messages whose headers are looked at one by one, each time, though they were
     checked when the suite was compiled: a quarter of what a request costs. What is done here is what uvicorn's
@@ -72,11 +76,11 @@ async def send_answer(cycle: RequestResponseCycle, answer: Answer, *, then_close
         return
     cycle.response_started = True
     cycle.waiting_for_100_continue = False
-    end = b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n"
+    end = b"\r\n" if cycle.keep_alive and not asks_to_close else b"connection: close\r\n\r\n"
     body = b"" if cycle.scope["method"] == "HEAD" else answer.body
     cycle.transport.write(b"".join((answer.head.wire, answer.length, end, body)))
     cycle.response_complete = True
-    _end(cycle, closes=then_close or not cycle.keep_alive)
+    _end(cycle, closes=then_close or not (cycle.keep_alive or asks_to_close))
 
 
 def close_unanswered(cycle: RequestResponseCycle) -> None:

@@ -50,20 +50,26 @@ class DataPlane:
         if isinstance(found, Answer):
             await send_answer(cycle, found)
             return
+        attempt, path = found
+        # a network fault is on the way: whoever closes first there would change it, and must not be the server
+        asks_to_close = attempt.opening.proxied
+        if page := self._pages.answer(scope["method"], path):
+            await send_answer(cycle, page, asks_to_close=asks_to_close)
+            return
         if waits_in_vain(cycle, most=MAX_BODY_BYTES):
             await refuse_unsent(cycle, problems.BODY_TOO_LARGE)
             return
-        attempt, path = found
         body = await _whole_body(cycle, receive)
         if body is None:
             # Not journaled: a request is known by its digest, and this one was never read to its end.
-            await send_answer(cycle, problems.BODY_TOO_LARGE)
+            await send_answer(cycle, problems.BODY_TOO_LARGE, asks_to_close=asks_to_close)
             return
         decision = await self._decide(attempt, scope, path=path, body=body)
         if (decision.delay_ms or decision.ending.sends_nothing) and not await _waited(attempt, receive, decision):
             close_unanswered(cycle)
         else:
-            await send_answer(cycle, decision.answer, then_close=decision.ending is Ending.CUT)
+            is_cut = decision.ending is Ending.CUT
+            await send_answer(cycle, decision.answer, then_close=is_cut, asks_to_close=asks_to_close)
 
     async def _decide(self, attempt: Attempt, scope: Scope, *, path: bytes, body: bytes) -> Decision:
         if attempt.closed:
@@ -98,7 +104,7 @@ class DataPlane:
         if named and named != [attempt.case_header]:
             # Not journaled either: it says of itself that it belongs to another world, so no world can own it.
             return problems.OTHER_CASE
-        return self._pages.answer(scope["method"], path) or (attempt, path)
+        return attempt, path
 
     def _select_by_header(self, named: list[bytes], path: bytes) -> tuple[Attempt, bytes] | Answer:
         if self._attempts.selection is Selection.PREFIX:
