@@ -21,8 +21,15 @@ class FaultRun:
     @functools.cached_property
     def attempts(self) -> dict[str, dict[str, Any]]:
         """Case id to its last attempt's line."""
-        lines = (self.folder / "traces" / "attempts.jsonl").read_text().splitlines()
-        return {line["caseId"]: line for line in map(json.loads, lines)}
+        return {line["caseId"]: line for line in self.lines()}
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Every attempt."""
+        return [json.loads(line) for line in (self.folder / "traces" / "attempts.jsonl").read_text().splitlines()]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The journal."""
+        return [json.loads(line) for line in (self.folder / "journal.jsonl").read_text().splitlines()]
 
     def read(self, name: str) -> Any:
         """A JSON file of the run directory."""
