@@ -1,4 +1,4 @@
-"""Where a test finds the real toxiproxy: named, on the path, or built by .ci/images; never a fake."""
+"""Where a test finds the real toxiproxy: named, on the path, or left by make setup; never a fake."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "toxiproxy-server"
-NONE = f"no {NAME}: neither LABCTL_TOXIPROXY nor PATH nor .build/bin has it; next: .ci/images toxiproxy"
+NONE = f"no {NAME}: neither LABCTL_TOXIPROXY nor PATH nor .build/bin has it; next: make setup, with an engine"
 
 
 def find_toxiproxy() -> str | None:
