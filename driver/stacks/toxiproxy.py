@@ -77,7 +77,7 @@ def toxiproxy(program: Path, *, upstream: str, log: LogLine) -> Iterator[FaultPr
     port = _free_port()
     argv = [sys.executable, "-IS", str(_BOUND), str(os.getpid()), str(program)]
     argv += [f"-host={_LOOPBACK}", f"-port={port}", "-proxy-metrics"]
-    child = Child.start(SERVICE, argv, cwd=Path("/"), env=child_env(LOG_LEVEL="warn"))
+    child = Child.start(SERVICE, argv, cwd=Path("/"), env=child_env(LOG_LEVEL="error"))
     with ended(child, grace_s=_GRACE_S):
         child.follow(log)
         _await(child, port)

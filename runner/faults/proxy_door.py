@@ -1,42 +1,52 @@
 """The one door to toxiproxy: every call has a time limit, every refusal is an error, what was made is read back.
 
-toxiproxy-python has one server for the whole process and no time limit, takes a 500 for success and loses toxics that
-it populates: what is used of it are its objects and its reading of answers, on a session that is kept alive.
+toxiproxy-python has one server for the whole process, no time limit and no kept connection, takes a 500 for success and
+loses toxics that it populates: what is used of it are its objects and its reading of answers.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-import requests
 from toxiproxy import Proxy
 from toxiproxy.api import validate_response
 from toxiproxy.exceptions import InvalidToxic, NotFound, ProxyExists
 from toxiproxy.toxic import Toxic as SeenToxic
 
 from contracts.suite.fault import Toxic
+from runner import clock
 from runner.faults.counters import Counters, counters_in
 from runner.faults.trouble import FaultProxyError, FaultProxyRefusedError
+from runner.http_calls import Server, TimedOutError, UnreachableError
 
 CALL_S = 5.0
 """The slowest call makes or ends a proxy, which takes a millisecond."""
+KEPT_S = 30.0
+"""toxiproxy closes a connection that was idle for 60 s; one that was idle this long is not used again."""
 _REFUSED = 400
 _SHOWN = 200
+_JSON = {"content-type": "application/json"}
+
+
+class _Said(NamedTuple):
+    """An answer as toxiproxy-python reads it."""
+
+    status_code: int
+    content: bytes
 
 
 class ProxyDoor:
     """One kept-alive connection to toxiproxy's API; for one thread at a time."""
 
     def __init__(self, host: str, port: int) -> None:
-        self._base = f"http://{host}:{port}"
-        self._session = requests.Session()
-        self._session.trust_env = False  # no proxy of the user's environment stands between
-        self._session.headers["accept-encoding"] = "identity"
+        self._server = Server(f"http://{host}:{port}", connections=1)
+        self._used_s = clock.elapsed_s()
 
     def close(self) -> None:
         """Close the connection."""
-        self._session.close()
+        self._server.close()
 
     def version(self) -> str:
         """Of toxiproxy; raises FaultProxyError where something else answers."""
@@ -78,29 +88,33 @@ class ProxyDoor:
 
     def counters(self) -> Mapping[str, Counters]:
         """Of every proxy that ever was, by its name."""
-        return counters_in(self._answer("GET", "/metrics").text)
+        return counters_in(self._answer("GET", "/metrics").decode(errors="replace"))
 
     def _json(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
         try:
-            found = self._answer(method, path, body).json()
-        except requests.JSONDecodeError as trouble:
+            found = json.loads(self._answer(method, path, body))
+        except ValueError as trouble:
             raise FaultProxyError(f"{method} {path} was answered with something that is not JSON") from trouble
         if not isinstance(found, dict):
             raise FaultProxyError(f"{method} {path} was answered with no object")
         return found
 
-    def _answer(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> requests.Response:
+    def _answer(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> bytes:
+        if clock.elapsed_s() - self._used_s > KEPT_S:
+            self._server.close()
+        content = None if body is None else json.dumps(body).encode()
         try:
-            response = self._session.request(method, self._base + path, json=body, timeout=CALL_S)
-            validate_response(response)
-        except requests.RequestException as trouble:
-            raise FaultProxyError(f"it gave no answer to {method} {path} ({type(trouble).__name__})") from trouble
+            answer = self._server.exchange(method, path, body=content, headers=_JSON, seconds=CALL_S)
+            validate_response(_Said(answer.status, answer.body))
+        except (UnreachableError, TimedOutError) as trouble:
+            raise FaultProxyError(f"it gave no answer to {method} {path} ({trouble})") from trouble
         except (ProxyExists, NotFound, InvalidToxic) as trouble:
             raise FaultProxyRefusedError(f"it refused {method} {path}: {_shown(trouble.args[0])}") from trouble
-        if response.status_code >= _REFUSED:
-            said = _shown(response.content)
-            raise FaultProxyRefusedError(f"it answered {response.status_code} to {method} {path}: {said}")
-        return response
+        finally:
+            self._used_s = clock.elapsed_s()
+        if answer.status >= _REFUSED:
+            raise FaultProxyRefusedError(f"it answered {answer.status} to {method} {path}: {_shown(answer.body)}")
+        return answer.body
 
 
 def _asked(toxic: Toxic, index: int) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """Whether an attempt met each fault that was planned for it: from a proxy's counters, and from the journal.
 
 Counted is what a connection carried by its end. What every type of toxic lets be counted are the bytes that the agent
-sent, so without any no fault was met. A toxic that delays is met by whoever sends a request. One that cuts is met where
-the proxy received more in its direction than it passed on. There it may also stop reading for good, so that what it
-received is never counted: then it passed on more than it received, or nothing at all of an answer that was given.
+sent, so without any no fault was met. A toxic that delays is met by whoever sends a request, and so is a time-out on
+the way back, through which no answer comes, however late it would be. One that cuts is met where the proxy received
+more in its direction than it passed on. There it may also stop reading for good, so that what it received is never
+counted: then it passed on more than it received, or nothing at all of an answer that was given.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ def is_met(toxic: Toxic, counters: Counters, *, was_answered: bool = False) -> b
     if toxic.type in _DELAYING:
         return True
     if flow.sent > flow.received:
+        return True
+    if toxic.type == "timeout" and toxic.stream == "downstream" and not flow.sent:
         return True
     limit = toxic.attributes.get("bytes", 0) if toxic.type == "limit_data" else 0
     if flow.received > flow.sent:

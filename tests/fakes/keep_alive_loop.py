@@ -14,19 +14,19 @@ from contracts.suite.fault import Toxic
 from runner.faults.proxies import FaultProxies
 from runner.faults.witness import all_met
 
-TOXICS = (
-    Toxic(type="latency", attributes={"latency": 1}),
-    Toxic(type="limit_data", attributes={"bytes": 20}),
-    Toxic(type="timeout", attributes={"timeout": 0}),
-)
+LATENCY = Toxic(type="latency", attributes={"latency": 1})
+LIMIT = Toxic(type="limit_data", attributes={"bytes": 20})
+TIMEOUT = Toxic(type="timeout", attributes={"timeout": 0})
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 40\r\n\r\n" + b"x" * 40
+PATIENCE_S = 60.0
 
 
 class Upstream:
-    """A server that answers each request and never closes first."""
+    """A server that answers each request, knows which have come, and never closes first."""
 
     def __enter__(self) -> Self:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self._came: dict[str, threading.Event] = {}
         threading.Thread(target=self._accept, daemon=True).start()
         return self
 
@@ -38,15 +38,14 @@ class Upstream:
         """`host:port`."""
         return f"127.0.0.1:{self._listener.getsockname()[1]}"
 
-    def ask(self, url: str) -> socket.socket:
-        """Send one request and wait a moment for an answer; the connection stays open."""
-        parts = urlsplit(url)
-        wire = socket.create_connection((parts.hostname or "", parts.port or 80), timeout=0.05)
-        wire.sendall(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
-        try:
+    def ask(self, url: str, *, name: str = "x", waits_for_answer: bool = True) -> socket.socket:
+        """Send one request and wait until it came, or for what comes back; the connection stays open."""
+        parts, came = urlsplit(url), self._came.setdefault(name, threading.Event())
+        wire = socket.create_connection((parts.hostname or "", parts.port or 80), timeout=PATIENCE_S)
+        wire.sendall(f"GET /{name} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+        assert came.wait(PATIENCE_S), "the request did not come"
+        if waits_for_answer:
             wire.recv(4096)
-        except TimeoutError:
-            return wire  # a toxic keeps it
         return wire
 
     def _accept(self) -> None:
@@ -55,16 +54,16 @@ class Upstream:
                 wire, _ = self._listener.accept()
             except OSError:
                 return
-            threading.Thread(target=_serve, args=(wire,), daemon=True).start()
+            threading.Thread(target=self._serve, args=(wire,), daemon=True).start()
 
-
-def _serve(wire: socket.socket) -> None:
-    with wire:
-        try:
-            while wire.recv(4096):
-                wire.sendall(ANSWER)
-        except OSError:
-            return  # the proxy cut it
+    def _serve(self, wire: socket.socket) -> None:
+        with wire:
+            try:
+                while request := wire.recv(4096):
+                    self._came.setdefault(request.split()[1].decode().lstrip("/"), threading.Event()).set()
+                    wire.sendall(ANSWER)
+            except OSError:
+                return  # the proxy cut it
 
 
 class Attempted(NamedTuple):
@@ -76,16 +75,17 @@ class Attempted(NamedTuple):
 
 
 def made_attempts(proxies: FaultProxies, upstream: Upstream, *, count: int, threads: int) -> Iterator[Attempted]:
-    """As many attempts, a third of which never ask; the others leave a connection open when they end."""
+    """As many attempts, a third of which never ask; the others leave their connections open when they end."""
     url = f"http://{upstream.address}/~x"
 
     def attempt(number: int) -> Attempted:
         chance = random.Random(number)  # noqa: S311 - only to be the same every time
-        toxic, asks = chance.choice(TOXICS), chance.random() < 2 / 3
+        toxic, asks = chance.choice((LATENCY, LIMIT, TIMEOUT)), chance.random() < 2 / 3
         left = []
         with proxies.around([toxic], fixture_url=url, model_url=url) as led:
-            if asks:
-                left = [upstream.ask(led.fixture_url) for _ in range(1 if toxic.type == "timeout" else 2)]
+            for part in range(2 if asks else 0):
+                name, waits = f"{number}-{part}", toxic is not TIMEOUT
+                left.append(upstream.ask(led.fixture_url, name=name, waits_for_answer=waits))
         told = all_met([toxic], led.flows)
         for wire in left:
             wire.close()

@@ -111,7 +111,7 @@ def test_nobody_there_is_an_error_before_the_first_attempt(where: FaultProxyOrde
     proxies.close()
 
     assert (caught.value.code, caught.value.exit_code) == (ErrorCode.FAULT_NOT_APPLIED, 4)
-    assert f"127.0.0.1:{port}: it gave no answer to GET /version (ConnectionError)" in str(caught.value)
+    assert f"127.0.0.1:{port}: it gave no answer to GET /version (" in str(caught.value)
 
 
 def test_a_slow_close_of_one_attempt_is_not_counted_for_a_later_one(where: FaultProxyOrder, upstream: Upstream) -> None:

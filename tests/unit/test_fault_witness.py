@@ -62,6 +62,7 @@ def test_whoever_sends_a_request_meets_what_delays(kind: str, stream: str) -> No
     [
         (toxic("timeout"), True, counted(up=(60, 60), down=(90, 0))),
         (toxic("timeout"), False, counted(up=(60, 60), down=(90, 90))),
+        (toxic("timeout"), True, counted(up=(60, 60))),  # cut before a slow answer came
         (toxic("timeout", "upstream"), True, counted(up=(60, 0))),
         (toxic("reset_peer"), True, counted(up=(60, 60), down=(90, 0))),
         (toxic("limit_data", bytes=40), True, counted(up=(60, 60), down=(90, 40))),
