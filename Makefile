@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# where make setup leaves toxiproxy-server, which network faults on the process backend need
+export PATH := $(CURDIR)/.build/bin:$(PATH)
+
 .PHONY: setup run test check test-compose test-docker-agent bench bench-peers clean
 .DEFAULT_GOAL := run
 

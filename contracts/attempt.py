@@ -103,6 +103,30 @@ class JudgeVerdict(Record):
     votes: tuple[JudgeVote, ...]
 
 
+class FaultWitness(Record):
+    """Whether the attempt met one planned fault, with the figures that say so."""
+
+    kind: Literal["network", "response"]
+    index: int
+    """In the case's list of that kind."""
+    type: str
+    """The toxic's type, or the response fault's kind."""
+    met: bool
+    target: Literal["tools", "model"] | None = None
+    """Of a network fault: whose connections it was on."""
+    stream: Literal["downstream", "upstream"] | None = None
+    request_bytes: int | None = None
+    """Of a network fault: what the proxy received from the agent."""
+    received_bytes: int | None = None
+    """Of a network fault: what the proxy received in the toxic's own direction."""
+    sent_bytes: int | None = None
+    """Of a network fault: what the proxy passed on in the toxic's own direction."""
+    route: str | None = None
+    """Of a response fault."""
+    answers: int | None = None
+    """Of a response fault: how many bad answers were served."""
+
+
 class AttemptRecord(Record):
     """One finished attempt; results.json and junit.xml are computed from these lines and the plan alone."""
 
@@ -132,6 +156,8 @@ class AttemptRecord(Record):
     log: str | None = None
     """The agent's other output, cut to 64 KiB."""
     usage: Usage = Usage()
+    faults: tuple[FaultWitness, ...] | None = None
+    """One for each planned fault; None: none was planned, or the profile is off, or nobody could tell."""
     agent_end: AgentEnd | None = None
     state_digest: str | None = None
     """The digest of the case's state at the end; None: the world could not be asked."""

@@ -42,6 +42,8 @@ class AttemptOpening(AttemptKey):
     """All other requests of the world, so that no flood of them fills a memory."""
     faults: bool = False
     """The fault profile is on: the case's response faults are served."""
+    proxied: bool = False
+    """Its connections come through the fault proxy: each answer asks the client to close, and waits for it to do so."""
 
 
 class AttemptOpened(Record):

@@ -53,6 +53,16 @@ class ErrorCode(Enum):
     STACK_UNHEALTHY = ("stack-not-healthy", Exit.ENVIRONMENT, "A service did not get healthy in time.")
     AGENT_HOST_MISSING = ("agent-host-missing", Exit.ENVIRONMENT, "The agent's host could not be reached.")
     AGENT_UNREACHABLE = ("agent-not-reachable", Exit.ENVIRONMENT, "The served agent accepts no connection.")
+    FAULT_PROXY_MISSING = (
+        "fault-proxy-missing",
+        Exit.ENVIRONMENT,
+        "Network faults are planned, and there is no toxiproxy to apply them.",
+    )
+    FAULT_NOT_APPLIED = (
+        "fault-not-applied",
+        Exit.ENVIRONMENT,
+        "The fault proxy does not do what it was asked; nothing was run.",
+    )
     LISTENER_OPEN = ("listener-open", Exit.ENVIRONMENT, "The served agent answers without credentials.")
     RUNNER_FAILED = ("runner-failed", Exit.ENVIRONMENT, "The runner ended before the first attempt.")
     ISOLATION_MISSING = ("isolation-missing", Exit.ENVIRONMENT, "The case needs a container of its own.")

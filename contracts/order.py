@@ -51,6 +51,31 @@ class DockerAgentOrder(Record):
     in the folder."""
 
 
+class FaultProxyOrder(Record):
+    """Where toxiproxy is, as the runner and the agents see it."""
+
+    admin_host: str
+    """Where its API is asked; out of every agent's reach, where the backend has such a place."""
+    admin_port: int
+    listen: str
+    """The host part of the addresses that proxies listen on, such as `127.0.0.1` or `[::]`."""
+    host: str
+    """How agents and the runner name the place where proxies listen."""
+    upstream: str
+    """`host:port` of the fixture API's data port, as toxiproxy reaches it."""
+
+
+FAULT_PROXY = "fault-proxy"
+"""The service of compose.yaml: a name that exists exactly when the profile fault is on."""
+FAULT_PROXY_ON_COMPOSE = FaultProxyOrder(
+    admin_host="fault-control",
+    admin_port=8474,
+    listen="[::]",  # as toxiproxy itself writes down the address that stands for all
+    host=FAULT_PROXY,
+    upstream="fixture-api:8080",
+)
+
+
 class RunnerOrder(Record):
     """What to run and where everything is, as the runner sees it."""
 
@@ -68,6 +93,8 @@ class RunnerOrder(Record):
     """Provider keys and what -e names; values are in no file."""
     docker_agent: DockerAgentOrder | None = None
     """Present exactly for that adapter."""
+    fault_proxy: FaultProxyOrder | None = None
+    """None: no attempt of this run has a network fault."""
     startup_seconds: float = 30.0
     """How long fixture API and agent_host may take to answer."""
 

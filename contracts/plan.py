@@ -157,6 +157,8 @@ class Plan(Record):
     agent: AgentPlan
     conditions: Conditions
     images: dict[str, ImageIdentity] = Field(default_factory=dict)
+    fault_proxy: Program | None = None
+    """The toxiproxy of this machine that runs (process backend); None where it runs from an image, or not at all."""
     capture: Capture
     concurrency: int
     job: str | None = None

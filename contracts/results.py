@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from contracts.attempt import Check, Usage
+from contracts.attempt import Check, FaultWitness, Usage
 from contracts.outcome import Outcome, OutcomeClass
 from contracts.record import Record
 
@@ -24,6 +24,8 @@ class AttemptResult(Record):
     tool_calls: int
     duration_ms: int
     usage: Usage
+    faults: tuple[FaultWitness, ...] | None = None
+    """As the attempt's line has them."""
 
 
 class CaseResult(Record):

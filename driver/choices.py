@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from contracts.agent_resolution import missing_token
 from contracts.errors import ErrorCode, LabError
-from contracts.plan import OWN_PROFILES, AgentPlan
+from contracts.plan import FAULT_PROFILE, OWN_PROFILES, AgentPlan
 from contracts.planning import select_cases
 from contracts.suite.kept_cases import KeptCases
 from contracts.suite.loading import load_suite
@@ -17,6 +17,7 @@ from driver import clock
 from driver.agent_choice import ChosenAgent, Fetch, choose_agent
 from driver.agent_env import MODELS_GATEWAY, AgentEnv, resolve_agent_env
 from driver.env_file import read_env_values
+from driver.fault_reach import refuse_faults_of
 from driver.jobs import profiles_of
 from driver.refusals import Refusals
 from driver.request import RunRequest
@@ -52,6 +53,8 @@ def choose(request: RunRequest, *, host_env: Mapping[str, str], fetch: Fetch) ->
     if agent is not None and env is not None:
         flags.value_of(lambda: _refuse_missing_token(agent.plan, env))
     profiles = flags.value_of(lambda: _profiles(request, suite))
+    if agent is not None and cases is not None and profiles is not None:
+        flags.value_of(lambda: refuse_faults_of(agent, cases, profiles=profiles))
     started_at = clock.now()
     run_id = flags.value_of(lambda: _run_id(request, started_at))
     if flags.any or cases is None or agent is None or env is None or profiles is None or run_id is None:
@@ -95,8 +98,8 @@ def _profiles(request: RunRequest, suite: Suite) -> tuple[str, ...]:
     return tuple(sorted(set(profiles)))
 
 
-def _refuse_unbuilt_profiles(profiles: Sequence[str]) -> None:
-    unbuilt = [profile for profile in profiles if profile in OWN_PROFILES]
+def _refuse_unbuilt_profiles(profiles: tuple[str, ...]) -> None:
+    unbuilt = [profile for profile in profiles if profile in OWN_PROFILES and profile != FAULT_PROFILE]
     if unbuilt:
         raise LabError(
             ErrorCode.NOT_BUILT_YET,

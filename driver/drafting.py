@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from contracts.fault_plan import cases_with_toxics, with_fault_plan
 from contracts.plan import Backend, Conditions, ImageIdentity, Plan, Program
 from contracts.planning import conditions_of, effective_limits, not_selected, planned_cases
 from contracts.suite.kept_cases import KeptCases
@@ -16,6 +17,7 @@ from driver.agent_reach import models_outside
 from driver.base_images import BaseImages
 from driver.choices import Choices, choose
 from driver.docker_agent_binary import IMAGE_KEY
+from driver.fault_reach import refuse_model_out_of_the_stack
 from driver.judging.plan import JudgePlan, missing_judge, plan_judge
 from driver.model_access import require_model_access
 from driver.ports import OwnContainers
@@ -75,6 +77,11 @@ class Draft:
         own = self.judge.secrets if self.judge else {}
         return secrets | {name: value for name, value in own.items() if value not in secrets.values()}
 
+    @property
+    def cases_with_toxics(self) -> tuple[str, ...]:
+        """Ids of the cases that need the fault proxy."""
+        return cases_with_toxics(self.cases, self.request.profiles)
+
     def warnings(self) -> list[str]:
         """What a person should know before the run starts."""
         if self.judge is None and any(self.cases.having("relevance")):
@@ -98,6 +105,7 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
     surroundings = Surroundings.decide(
         request, suite=suite, cases=cases, agent=agent.plan, backend=backend, outside=outside
     )
+    refuse_model_out_of_the_stack(agent.plan, cases, profiles=request.profiles, backend=backend)
     require_model_access(agent.plan, values=chosen.env.values)
     judge = plan_judge(
         suite, cases.having("relevance"), request=request, values=chosen.values, seconds=limits.model_seconds
@@ -147,11 +155,13 @@ def _conditions(
         setup_root=request.setup_root,
         no_setup=request.no_setup,
     )
-    judged = conditions.model_copy(update=judge.conditions() if judge else {})
+    judged = with_fault_plan(conditions, chosen.cases).model_copy(update=judge.conditions() if judge else {})
     return chosen.agent.conditions(judged, chosen.suite)
 
 
-def with_preflight(plan: Plan, images: dict[str, ImageIdentity], *, program: Program | None) -> Plan:
-    """The plan with the images and the agent's program that the preflight found."""
+def with_preflight(
+    plan: Plan, images: dict[str, ImageIdentity], *, program: Program | None, fault_proxy: Program | None
+) -> Plan:
+    """The plan with the images, the agent's program and the toxiproxy of this machine that the preflight found."""
     agent = plan.agent.model_copy(update={"binary": program})
-    return plan.model_copy(update={"images": images, "agent": agent})
+    return plan.model_copy(update={"images": images, "agent": agent, "fault_proxy": fault_proxy})

@@ -69,7 +69,7 @@ def manifest_of(
     not_enforced: Iterable[str],
 ) -> EnvironmentManifest:
     """The manifest of a run; pure."""
-    programs = {plan.agent.binary.name: plan.agent.binary} if plan.agent.binary else {}
+    programs = {program.name: program for program in (plan.agent.binary, plan.fault_proxy) if program is not None}
     return EnvironmentManifest(
         run_id=plan.run_id,
         command=plan.command,

@@ -105,15 +105,20 @@ def _checked(draft: Draft, stack: Stack, host_env: Mapping[str, str], *, gate: G
     env, profiles = draft.env.values, draft.plan.conditions.profiles
     services = checks.value_of(lambda: stack.user_services(draft.suite, profiles=profiles, env=env))
     images = checks.value_of(
-        lambda: stack.preflight(needs_agent=draft.plan.agent.needs_host, bases=draft.image_references)
+        lambda: stack.preflight(
+            needs_agent=draft.plan.agent.needs_host, bases=draft.image_references, profiles=profiles
+        )
     )
+    proxy = checks.value_of(lambda: (stack.fault_proxy(draft.cases_with_toxics),))
     found = checks.value_of(
         lambda: (ready_agent(draft.agent, draft.plan, agent_env=draft.env.values, host_env=host_env),)
     )
-    if services is None or images is None or found is None:
+    if services is None or images is None or found is None or proxy is None:
         raise checks.as_one()
-    (agent,) = found
-    plan = with_preflight(draft.plan, {**images, **services.images}, program=agent.program if agent else None)
+    (agent,), (fault_proxy,) = found, proxy
+    all_images = {**images, **services.images}
+    program = agent.program if agent else None
+    plan = with_preflight(draft.plan, all_images, program=program, fault_proxy=fault_proxy)
     return _Ready(gate=gate, plan=plan, services=services, agent=agent)
 
 

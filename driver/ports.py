@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from contracts.attempt import AttemptRecord
 from contracts.lines import RunnerStarted
-from contracts.plan import Backend, ImageIdentity, Plan
+from contracts.plan import Backend, ImageIdentity, Plan, Program
 from contracts.suite.suite import Suite
 
 Progress = Callable[[RunnerStarted | AttemptRecord], None]
@@ -122,14 +122,24 @@ class Stack(Protocol):
         """
         ...
 
-    def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:
+    def preflight(
+        self, *, needs_agent: bool, bases: Mapping[str, str] | None = None, profiles: Sequence[str] = ()
+    ) -> dict[str, ImageIdentity]:
         """Check everything that can be checked before a start; the images that will run, by service.
 
-        `bases` are references of what containers of attempts are made from, by their keys in plan.images.
+        `bases` are references of what containers of attempts are made from, by their keys in plan.images; `profiles`
+        bring services of the lab.
 
         Raises:
             LabError: with exit 4, naming every problem at once.
 
+        """
+        ...
+
+    def fault_proxy(self, cases: Sequence[str]) -> Program | None:
+        """The toxiproxy of this machine that applies the network faults of these cases.
+
+        None where there are none, and where it runs from an image. Raises LabError FAULT_PROXY_MISSING.
         """
         ...
 

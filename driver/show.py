@@ -17,6 +17,7 @@ from contracts.record import Json
 from driver.shown_run import ShownRun, shown_run
 from ledger.case_results import case_result
 from ledger.check_text import check_lines, cut_for_screen
+from ledger.fault_text import fault_sentence
 from ledger.screen_text import PLAIN_SCREEN, Screen, screen_json, screen_text
 
 _MOST_NAMED = 20
@@ -111,6 +112,8 @@ def _attempt_lines(record: AttemptRecord, *, ascii_only: bool) -> Iterator[str]:
         end = record.agent_end
         how = f"exit code {end.exit_code}" if end.exit_code is not None else f"signal {end.signal}"
         yield f"  agent ended: {end.reason}, {how}, {end.strays} descendants left behind"
+    for fault in record.faults or ():
+        yield f"planned fault: {fault_sentence(fault)}"
     yield f"calls: {record.tool_calls} count" if record.trajectory else "calls: none"
     for number, call in enumerate(record.trajectory, start=1):
         yield from _call_lines(number, call, ascii_only=ascii_only)

@@ -68,31 +68,35 @@ def refuse_unsent(cycle: RequestResponseCycle, answer: Answer) -> Rest | None:
     return send_answer(cycle, answer, then_close=True)
 
 
-def send_answer(cycle: RequestResponseCycle, answer: Answer, *, then_close: bool = False) -> Rest | None:
+def send_answer(
+    cycle: RequestResponseCycle, answer: Answer, *, then_close: bool = False, asks_to_close: bool = False
+) -> Rest | None:
     """Sends a whole answer at once; `then_close` ends the connection after it, without a word about it in the headers.
 
-    Where what was sent before is not taken yet, that is to be waited for. Over ASGI's `send` the same takes two
-    messages whose headers are looked at one by one, each time, though they were checked when the suite was compiled: a
-    quarter of what a request costs. What is done here is what uvicorn's `RequestResponseCycle.send` does for a response
-    with a content-length.
+    `asks_to_close` says in the headers that the client has to close, and leaves it to the client to do so first. Where
+    what was sent before is not taken yet, that is to be waited for.
+
+    Over ASGI's `send` the same takes two messages whose headers are looked at one by one, each time, though they were
+    checked when the suite was compiled: a quarter of what a request costs. What is done here is what uvicorn's
+    `RequestResponseCycle.send` does for a response with a content-length.
     """
     if cycle.disconnected:
         return None
     if cycle.flow.write_paused:
-        return _send_drained(cycle, answer, then_close=then_close)
+        return _send_drained(cycle, answer, then_close=then_close, asks_to_close=asks_to_close)
     cycle.response_started = True
     cycle.waiting_for_100_continue = False
-    end = b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n"
+    end = b"\r\n" if cycle.keep_alive and not asks_to_close else b"connection: close\r\n\r\n"
     body = b"" if cycle.scope["method"] == "HEAD" else answer.body
     cycle.transport.write(b"".join((answer.head.wire, answer.length, end, body)))
     cycle.response_complete = True
-    _end(cycle, closes=then_close or not cycle.keep_alive)
+    _end(cycle, closes=then_close or not (cycle.keep_alive or asks_to_close))
     return None
 
 
-async def _send_drained(cycle: RequestResponseCycle, answer: Answer, *, then_close: bool) -> None:
+async def _send_drained(cycle: RequestResponseCycle, answer: Answer, *, then_close: bool, asks_to_close: bool) -> None:
     await cycle.flow.drain()
-    rest = send_answer(cycle, answer, then_close=then_close)
+    rest = send_answer(cycle, answer, then_close=then_close, asks_to_close=asks_to_close)
     if rest is not None:
         await rest
 

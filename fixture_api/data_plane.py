@@ -62,9 +62,11 @@ class DataPlane:
         found = self._select(cast("Scope", cycle.scope))
         if isinstance(found, Answer):
             return send_answer(cycle, found)
+        attempt, path = found
+        if page := self._pages.answer(cycle.scope["method"], path):
+            return _send(cycle, attempt, Decision(page))
         if waits_in_vain(cycle, most=MAX_BODY_BYTES):
             return refuse_unsent(cycle, problems.BODY_TOO_LARGE)
-        attempt, path = found
         body = body_at_hand(cycle)
         if body is None or len(body) > MAX_BODY_BYTES:
             return self._read_and_answer(cycle, attempt, path=path)
@@ -74,7 +76,7 @@ class DataPlane:
         body = await _read_body(cast("Receive", cycle.receive))
         if body is None:
             # Not journaled: a request is known by its digest, and this one was never read to its end.
-            rest = send_answer(cycle, problems.BODY_TOO_LARGE)
+            rest = _send(cycle, attempt, Decision(problems.BODY_TOO_LARGE))
         else:
             rest = self._answer(cycle, attempt, path=path, body=body)
         if rest is not None:
@@ -82,7 +84,7 @@ class DataPlane:
 
     def _answer(self, cycle: RequestResponseCycle, attempt: Attempt, *, path: bytes, body: bytes) -> Rest | None:
         if attempt.closed:
-            return send_answer(cycle, problems.UNKNOWN_PREFIX)
+            return _send(cycle, attempt, Decision(problems.UNKNOWN_PREFIX))
         scope = cast("Scope", cycle.scope)
         query, headers = scope["query_string"], scope["headers"]
         address = attempt.address
@@ -122,7 +124,7 @@ class DataPlane:
         if named and named != [attempt.case_header]:
             # Not journaled either: it says of itself that it belongs to another world, so no world can own it.
             return problems.OTHER_CASE
-        return self._pages.answer(scope["method"], path) or (attempt, path)
+        return attempt, path
 
     def _select_by_header(self, named: list[bytes], path: bytes) -> tuple[Attempt, bytes] | Answer:
         if self._attempts.selection is Selection.PREFIX:
@@ -139,16 +141,22 @@ class DataPlane:
 def _send(cycle: RequestResponseCycle, attempt: Attempt, decision: Decision) -> Rest | None:
     if decision.delay_ms or decision.ending.sends_nothing:
         return _send_delayed(cycle, attempt, decision)
-    return send_answer(cycle, decision.answer, then_close=decision.ending is Ending.CUT)
+    return _send_now(cycle, attempt, decision)
 
 
 async def _send_delayed(cycle: RequestResponseCycle, attempt: Attempt, decision: Decision) -> None:
     if not await _waited(attempt, cast("Receive", cycle.receive), decision):
         close_unanswered(cycle)
         return
-    rest = send_answer(cycle, decision.answer, then_close=decision.ending is Ending.CUT)
+    rest = _send_now(cycle, attempt, decision)
     if rest is not None:
         await rest
+
+
+def _send_now(cycle: RequestResponseCycle, attempt: Attempt, decision: Decision) -> Rest | None:
+    # with a network fault on the way, whoever closes first there would change it, and must not be the server
+    asks_to_close = attempt.opening.proxied
+    return send_answer(cycle, decision.answer, then_close=decision.ending is Ending.CUT, asks_to_close=asks_to_close)
 
 
 async def _waited(attempt: Attempt, receive: Receive, decision: Decision) -> bool:

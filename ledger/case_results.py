@@ -59,6 +59,7 @@ def _shown(record: AttemptRecord) -> AttemptResult:
         tool_calls=record.tool_calls,
         duration_ms=record.duration_ms,
         usage=record.usage,
+        faults=record.faults,
     )
 
 

@@ -12,6 +12,7 @@ from contracts.attempt import Check
 from contracts.outcome import Outcome
 from contracts.results import AttemptResult, CaseResult, Results
 from ledger.case_results import NO_ATTEMPT, is_not_run, last_tries
+from ledger.fault_text import fault_sentence
 from ledger.junit_text import CLOSING, SUITE_NAME, JUnitCounts, attribute, clean, content, junit_head
 from ledger.record_text import check_title, json_text
 
@@ -73,6 +74,8 @@ def _properties(case: CaseResult) -> Iterator[tuple[str, str]]:
     for attempt in case.attempts:
         if attempt.attempt != NO_ATTEMPT:
             yield f"attempt.{attempt.attempt}", _attempt_text(attempt)
+        for fault in attempt.faults or ():
+            yield f"attempt.{attempt.attempt}.fault.{fault.kind}.{fault.index}", fault_sentence(fault)
 
 
 def _attempt_text(attempt: AttemptResult) -> str:

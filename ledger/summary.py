@@ -15,6 +15,7 @@ from contracts.outcome import Outcome
 from contracts.results import AttemptResult, CaseResult, Metrics, Summary
 from ledger.case_results import last_tries
 from ledger.check_text import check_lines
+from ledger.fault_text import fault_column
 from ledger.measures import case_measures, metrics_line
 from ledger.screen_text import Screen, screen_text
 from ledger.totals import stable_rate
@@ -103,15 +104,19 @@ def _table(cases: Sequence[CaseResult], screen: Screen) -> Table:
     table.add_column("CASE", overflow="fold", no_wrap=longest <= 2 * screen.width // 5)
     table.add_column("OUTCOME", overflow="fold")
     table.add_column("CHECKS NOT PASSED", overflow="fold", ratio=1)
+    faults = [fault_column(last_tries(case.attempts)) for case in cases]
+    if any(faults):
+        table.add_column("FAULTS", overflow="fold", max_width=screen.width // 4)
     table.add_column("MEASURED", overflow="fold", max_width=screen.width // 4)
     table.add_column("CALLS", justify="right", no_wrap=True)
     table.add_column("TIME", justify="right", no_wrap=True)
-    for case in cases:
+    for case, fault in zip(cases, faults, strict=True):
         tries = last_tries(case.attempts)
         table.add_row(
             Text(screen_text(case.case_id, ascii_only=not screen.is_terminal)),
             Text(_outcome(case, tries), style=_STYLES[case.outcome]),
             Text(screen_text(_not_passed(tries), ascii_only=not screen.is_terminal)),
+            *([Text(fault)] if any(faults) else []),
             Text(case_measures(case)),
             str(sum(attempt.tool_calls for attempt in tries)),
             f"{sum(attempt.duration_ms for attempt in case.attempts) / 1000:.2f} s",

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from contracts.attempt import AttemptRecord, Check, TrajectoryCall, Usage
+from contracts.attempt import AttemptRecord, Check, FaultWitness, TrajectoryCall, Usage
 from contracts.control import AttemptClosed, AttemptKey, AttemptOpened, AttemptOpening
 from contracts.journal import Via
 from contracts.lines import RunnerAttempt
 from contracts.model_endpoint import is_scripted
-from contracts.plan import FAULT_PROFILE, Plan, PlannedCase
+from contracts.plan import Plan, PlannedCase
 from contracts.planning import attempt_limits
 from contracts.suite.case import Case
+from contracts.suite.fault import Toxic
 from contracts.suite.suite import Suite
 from contracts.verdict import Verdict
 from runner import clock
 from runner.agents.interface import Agent, AgentRun, Assignment, Ending, EndKind
 from runner.agents.limits import most_other_requests, passed_limit
 from runner.checks.interface import Observed
+from runner.faults.counters import Counters, ProxiedAttempt
+from runner.faults.trouble import FaultProxyError
+from runner.faults.witness import witnesses
 from runner.json_values import digest_of_any
 from runner.judging import judge
 from runner.trajectory import counted, digest_trajectory, merge_trajectory
@@ -48,6 +53,25 @@ class Task:
         return AttemptKey(case=self.case.id, attempt=self.attempt)
 
 
+class LeadsThroughProxies(Protocol):
+    """Whoever puts toxics between an attempt and its world (`runner.faults.proxies.FaultProxies`)."""
+
+    def around(
+        self, toxics: Sequence[Toxic], *, fixture_url: str, model_url: str
+    ) -> AbstractContextManager[ProxiedAttempt]:
+        """Within: the attempt's URLs lead through proxies; raises FaultProxyError before and after."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Acted:
+    """What the agent did, and what went through its proxies, by target."""
+
+    run: AgentRun
+    seconds: float
+    flows: Mapping[str, Counters] = field(default_factory=dict)
+
+
 class OpensAttempts(Protocol):
     """Whoever keeps the attempts' worlds (`runner.world.World`)."""
 
@@ -73,6 +97,8 @@ class AttemptMaker:
     """Told when an attempt begins."""
     suite_until_s: float = float("inf")
     """When the suite's time is over, on the runner's clock."""
+    proxies: LeadsThroughProxies | None = None
+    """Present where an attempt of the plan has network faults."""
 
     def make(self, task: Task) -> RunnerAttempt:
         """The finished attempt; whatever happened is in its record."""
@@ -91,15 +117,41 @@ class AttemptMaker:
         fixture_url = self.fixture_url + ("" if by_header else prefix)
         own_model = assignment.agent.model_url if assignment.model_is_outside else None
         assignment = replace(assignment, fixture_url=fixture_url, model_url=own_model or f"{fixture_url}/v1")
-        began_s = clock.elapsed_s()
-        run = self.agent.run(assignment)
-        seconds = clock.elapsed_s() - began_s if run.seconds is None else run.seconds
+        acted = self._act(assignment)
+        run, seconds = acted.run, acted.seconds
         try:
             closed = self.world.close(task.key, hide=prefix.removeprefix("/~"))
         except (WorldLostError, WorldRefusedError) as trouble:
             verdict = decide(Happened(ending=run.ending, lost=f"the attempt could not be closed: {trouble}"))
             return _write(task, verdict=verdict, started_at=started_at, run=run, seconds=seconds)
-        return _judge(assignment, task, run, closed, started_at=started_at, seconds=seconds)
+        return _judge(assignment, task, acted, closed, started_at=started_at)
+
+    def _act(self, assignment: Assignment) -> _Acted:
+        """Let the agent act, through proxies where toxics are planned."""
+        toxics = assignment.toxics
+        if not toxics:
+            return self._run(assignment)
+        if self.proxies is None:
+            raise AssertionError("toxics need proxies")
+        acted = None
+        try:
+            with self.proxies.around(
+                toxics, fixture_url=assignment.fixture_url, model_url=assignment.model_url
+            ) as proxied:
+                led = replace(assignment, fixture_url=proxied.fixture_url, model_url=proxied.model_url)
+                acted = self._run(led)
+        except FaultProxyError as trouble:
+            what = "its faults could not be applied" if acted is None else "the fault proxy was lost"
+            ending = Ending(kind=EndKind.INFRASTRUCTURE, reason=f"{what}: {trouble}")
+            if acted is None:
+                return _Acted(replace(_NO_RUN, ending=ending), 0.0)
+            return replace(acted, run=replace(acted.run, ending=ending))
+        return replace(acted, flows=proxied.flows)
+
+    def _run(self, assignment: Assignment) -> _Acted:
+        began_s = clock.elapsed_s()
+        run = self.agent.run(assignment)
+        return _Acted(run, clock.elapsed_s() - began_s if run.seconds is None else run.seconds)
 
     def skip(self, task: Task, *, reason: str) -> RunnerAttempt:
         """The record of an attempt that is not made."""
@@ -132,14 +184,16 @@ class AttemptMaker:
             tool_call_limit=assignment.limits.tool_calls,
             model_call_limit=assignment.limits.model_calls,
             request_limit=most_other_requests(assignment.limits),
-            faults=FAULT_PROFILE in self.plan.conditions.profiles,
+            faults=assignment.has_faults,
+            proxied=bool(assignment.toxics),
         )
         return self.world.open(opening).prefix
 
 
-def _judge(  # noqa: PLR0913 - an attempt's parts
-    assignment: Assignment, task: Task, run: AgentRun, closed: AttemptClosed, *, started_at: str, seconds: float
+def _judge(
+    assignment: Assignment, task: Task, acted: _Acted, closed: AttemptClosed, *, started_at: str
 ) -> RunnerAttempt:
+    run = acted.run
     calls = merge_trajectory(closed.served, run.events, bound_tools=assignment.bound_tools)
     run = replace(
         run,
@@ -152,14 +206,16 @@ def _judge(  # noqa: PLR0913 - an attempt's parts
         state=closed.state,
         unmatched=tuple(request.unmatched for request in closed.served if request.unmatched is not None),
         usage=run.usage,
-        seconds=seconds,
+        seconds=acted.seconds,
         passed_limit=run.ending.limit,
     )
     # an agent that never ran, or lost its world, showed nothing that could be judged
     checks = () if run.ending.kind in _SHOWED_NOTHING else judge(task.case, observed)
+    faults = _faults(assignment, acted, closed)
     happened = Happened(
         ending=run.ending,
         checks=checks,
+        faults=faults or (),
         suite_error=closed.suite_error,
         model_error=closed.model_error,
         expects_nothing=task.case.expect.is_empty,
@@ -169,11 +225,19 @@ def _judge(  # noqa: PLR0913 - an attempt's parts
         verdict=decide(happened),
         started_at=started_at,
         run=run,
-        seconds=seconds,
+        seconds=acted.seconds,
         calls=calls,
         checks=checks,
         closed=closed,
+        faults=faults,
     )
+
+
+def _faults(assignment: Assignment, acted: _Acted, closed: AttemptClosed) -> tuple[FaultWitness, ...] | None:
+    """What became of each planned fault; None where none is, and where the proxies that would tell were lost."""
+    if not assignment.has_faults or acted.flows.keys() != {toxic.target for toxic in assignment.toxics}:
+        return None
+    return witnesses(assignment.case, acted.flows, [request.row for request in closed.served])
 
 
 def _ending(
@@ -208,6 +272,7 @@ def _write(  # noqa: PLR0913 - the parts of a record
     calls: tuple[TrajectoryCall, ...] = (),
     checks: tuple[Check, ...] = (),
     closed: AttemptClosed | None = None,
+    faults: tuple[FaultWitness, ...] | None = None,
 ) -> RunnerAttempt:
     record = AttemptRecord(
         case_id=task.case.id,
@@ -227,6 +292,7 @@ def _write(  # noqa: PLR0913 - the parts of a record
         texts=run.texts,
         log=run.log,
         usage=run.usage,
+        faults=faults,
         agent_end=run.agent_end,
         state_digest=digest_of_any(closed.state) if closed is not None else None,
         journal_rows=len(closed.served) if closed is not None else 0,

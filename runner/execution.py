@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from runner.agents.provider_model import ProviderModel
     from runner.agents.served_process import ServedProcess
     from runner.containers import Containers
+    from runner.faults.proxies import FaultProxies
     from runner.hosting import AgentHost
 
 SUITE_MARK = "{suite}"
@@ -51,6 +52,7 @@ class Execution:
     served: HttpAgent | None = field(default=None, init=False)
     outside: ProviderModel | None = field(default=None, init=False)
     gate: Gate = field(default_factory=Gate, init=False)
+    proxies: FaultProxies | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.time = SuiteTime(self.order.plan.suite_timeout_seconds, watch=self.world)
@@ -78,7 +80,17 @@ class Execution:
             self.containers = Containers(tell=tell, port=self.order.agent_host.port, seconds=seconds)
         until = clock.elapsed_s() + self.order.startup_seconds
         self.world.await_health(seconds=self.order.startup_seconds)
+        self.proxies = self._reach_proxies(seconds=max(until - clock.elapsed_s(), 1.0))
         self.agent = self._contained(self._make_agent(seconds=max(until - clock.elapsed_s(), 1.0)))
+
+    def _reach_proxies(self, *, seconds: float) -> FaultProxies | None:
+        if self.order.fault_proxy is None:
+            return None
+        from runner.faults.proxies import FaultProxies  # noqa: PLC0415 - its client library takes a tenth of a second
+
+        proxies = FaultProxies(self.order.fault_proxy, slots=self.order.plan.concurrency)
+        proxies.probe(seconds=seconds)
+        return proxies
 
     def _contained(self, agent: Agent) -> Agent:
         if self.containers is None:
@@ -193,6 +205,7 @@ class Execution:
             agent=self.agent,
             started=started,
             suite_until_s=self.time.until_s,
+            proxies=self.proxies,
         )
         retries = plan.conditions.limits.infrastructure_retries
         return Schedule(maker, emit=emit, lost=self._lost, abandon=self.end, retries=retries, gate=self.gate)
@@ -216,6 +229,8 @@ class Execution:
         self.end()
         if self.outside is not None:
             self.outside.close()
+        if self.proxies is not None:
+            self.proxies.close()
         self.world.disconnect()
 
 

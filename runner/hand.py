@@ -12,11 +12,12 @@ from contextlib import closing
 from pathlib import Path
 
 from contracts import evidence
-from contracts.errors import ErrorCode, Found, LabError
+from contracts.errors import ErrorCode, LabError
+from contracts.fault_plan import refuse_faults_out_of_reach, with_fault_plan
 from contracts.lines import RunnerAttempt
-from contracts.order import HostOverTcp, RunnerOrder
+from contracts.order import FAULT_PROXY, FAULT_PROXY_ON_COMPOSE, HostOverTcp, RunnerOrder
 from contracts.own_containers import no_container, own_container_needs
-from contracts.plan import Plan
+from contracts.plan import FAULT_PROFILE, Plan
 from contracts.planning import conditions_of, planned_cases, resolve_agent, select_cases
 from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
@@ -33,8 +34,6 @@ from runner.execution import Execution
 from runner.leaving import Watch
 from runner.randomness import random_bytes
 
-FAULT_PROXY = "fault-proxy"
-"""A name of the stack's network that exists exactly when the profile fault is on."""
 AGENT_PORT = 7070
 STARTUP_S = 30.0
 
@@ -46,8 +45,7 @@ def run_by_hand(argv: list[str]) -> int:
     """Run, write an unsealed run directory, print the summary; the exit status of `labctl run`."""
     options = _options(argv)
     try:
-        refuse_faults(socket.gethostbyname)
-        return _run(options, argv)
+        return _run(options, argv, profiles=profiles_that_are_on(socket.gethostbyname))
     except LabError as error:
         sys.stderr.write(f"{error}\n")
         return error.exit_code
@@ -64,23 +62,18 @@ def _options(argv: list[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def refuse_faults(resolve: Callable[[str], object]) -> None:
-    """Raise LabError when the fault proxy is up: nothing may look as if faults had been applied."""
+def profiles_that_are_on(resolve: Callable[[str], object]) -> tuple[str, ...]:
+    """The profiles of the stack: Compose does not tell them, but a service of one has a name while it is there."""
     try:
         resolve(FAULT_PROXY)
     except OSError:
-        return
-    raise LabError(
-        ErrorCode.NOT_BUILT_YET,
-        "faults are not part of this version",
-        found=[Found(f"{FAULT_PROXY} is up: the profile fault is on")],
-        next_step="docker compose run --rm eval-runner",
-    )
+        return ()
+    return (FAULT_PROFILE,)
 
 
-def _run(options: argparse.Namespace, argv: list[str]) -> int:
+def _run(options: argparse.Namespace, argv: list[str], *, profiles: tuple[str, ...]) -> int:
     suite = load_suite(Path(options.suite))
-    plan = plan_by_hand(suite, command=("python", "-m", "runner", "hand", *argv))
+    plan = plan_by_hand(suite, command=("python", "-m", "runner", "hand", *argv), profiles=profiles)
     order = RunnerOrder(
         plan=plan,
         suite=options.suite,
@@ -88,6 +81,8 @@ def _run(options: argparse.Namespace, argv: list[str]) -> int:
         control_url=options.control_url,
         agent_host=HostOverTcp(host=options.agent_host, port=AGENT_PORT),
         agent_suite=options.agent_suite,
+        # unhealthy or not: an optional service that is not healthy is only a warning of Compose's
+        fault_proxy=FAULT_PROXY_ON_COMPOSE if FAULT_PROFILE in profiles else None,
         startup_seconds=STARTUP_S,
     )
     with closing(Execution.of(order, suite=suite)) as execution:
@@ -109,20 +104,26 @@ def _run(options: argparse.Namespace, argv: list[str]) -> int:
     return exit_of(grading)
 
 
-def plan_by_hand(suite: Suite, *, command: tuple[str, ...]) -> Plan:
-    """All cases with the default agent; raises LabError, ISOLATION_MISSING for cases that need a container."""
+def plan_by_hand(suite: Suite, *, command: tuple[str, ...], profiles: tuple[str, ...] = ()) -> Plan:
+    """All cases with the default agent.
+
+    Raises LabError, ISOLATION_MISSING for cases that need a container, BAD_USAGE for faults that the agent cannot meet.
+    """
     agent = resolve_agent(suite, name=None, model=None, prompt=None)
     cases = select_cases(suite)
     if needs := own_container_needs(cases.having("setup", "working_dir", "image")):
         why, next_step = "only labctl starts one", f"labctl run {suite.root}"
         raise no_container(needs, code=ErrorCode.ISOLATION_MISSING, why=why, next_step=next_step)
+    if FAULT_PROFILE in profiles:
+        refuse_faults_out_of_reach(agent, cases)
+    conditions = conditions_of(suite, agent, backend="compose", limits=suite.settings.limits, profiles=profiles)
     return Plan(
         run_id=new_run_id(clock.now(), random_bytes(RANDOM_BYTES)),
         labctl=VERSION,
         command=command,
         suite=str(suite.root),
         agent=agent,
-        conditions=conditions_of(suite, agent, backend="compose", limits=suite.settings.limits),
+        conditions=with_fault_plan(conditions, cases),
         capture="metadata",
         concurrency=len(os.sched_getaffinity(0)),
         planned_at=clock.now_at(),

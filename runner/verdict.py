@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from contracts.attempt import Check, CheckType
+from contracts.attempt import Check, CheckType, FaultWitness
 from contracts.outcome import Outcome, OutcomeClass
 from contracts.verdict import Verdict, by_checks, named
 from runner.agents.interface import Ending, EndKind
+from runner.faults.witness import not_met_reason
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,16 @@ class Happened:
     suite_error: str | None = None
     model_error: str | None = None
     expects_nothing: bool = False
+    faults: Sequence[FaultWitness] = ()
+    """One for each planned fault."""
 
 
 def decide(happened: Happened) -> Verdict:
     """The first rule that applies.
 
-    What makes the attempt worthless comes first (the lab or the suite failed: nothing that the agent did can be held
-    against it or for it); then what the lab measured; then what the agent said of itself; then the checks.
+    What makes the attempt worthless comes first (the lab or the suite failed, or a planned fault was not met: nothing
+    that the agent did can be held against it or for it); then what the lab measured; then what the agent said of
+    itself; then the checks.
     """
     for rule in _RULES:
         verdict = rule(happened)
@@ -60,6 +64,14 @@ def _suite(happened: Happened) -> Verdict | None:
     return None if reason is None else _unknown(OutcomeClass.SUITE, reason)
 
 
+def _fault_not_exposed(happened: Happened) -> Verdict | None:
+    reason, end = not_met_reason(happened.faults), happened.ending.kind
+    if reason is None or end is EndKind.PROVIDER:  # that may pass when it is tried again
+        return None
+    how = "" if end is EndKind.FINISHED else f"; the agent ended by {end.value}"  # its own words may quote it
+    return _unknown(OutcomeClass.FAULT_NOT_EXPOSED, reason + how)
+
+
 def _limit(happened: Happened) -> Verdict | None:
     if happened.ending.kind is EndKind.LIMIT:
         return Verdict(Outcome.FAIL, OutcomeClass.LIMIT, happened.ending.reason)
@@ -86,6 +98,7 @@ _RULES: tuple[Callable[[Happened], Verdict | None], ...] = (
     _infrastructure,
     _setup,
     _suite,
+    _fault_not_exposed,
     _limit,
     _provider,
     _agent_error,

@@ -139,6 +139,26 @@ def write_env(path: Path, values: dict[str, str]) -> None:
     draft.replace(path)
 
 
+def toxiproxy_program(docker: Docker, image: OutsideImage) -> None:
+    """Take the program out of its image into .build/bin, for the process backend; as it is where it is of that image.
+
+    Raises LabError.
+    """
+    program = ROOT / BUILD / "bin" / "toxiproxy-server"
+    stamp = program.with_suffix(".of")
+    if program.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == image.run:
+        return
+    program.parent.mkdir(parents=True, exist_ok=True)
+    draft = program.with_suffix(".new")
+    container = docker.run("create", image.run)
+    try:
+        docker.run("cp", f"{container}:/toxiproxy", str(draft))
+    finally:
+        docker.run("rm", container)
+    draft.replace(program)
+    stamp.write_text(image.run, encoding="utf-8")
+
+
 def build() -> None:
     """Resolve what comes from outside, build what is ours, write .env. Raises LabError."""
     docker = Docker()
@@ -148,6 +168,8 @@ def build() -> None:
     images = {variable: own[service] for service, variable in VARIABLES.items()}
     images["TOXIPROXY_IMAGE"] = outside["toxiproxy"].run if "toxiproxy" in outside else ""
     images["OTELCOL_IMAGE"] = outside["otelcol"].run if "otelcol" in outside else ""
+    if "toxiproxy" in outside:
+        toxiproxy_program(docker, outside["toxiproxy"])
     uid, gid = by_hand_user()
     # two checkouts in folders of one name are two projects
     project = f"labctl-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:8]}"

@@ -11,8 +11,8 @@ from pathlib import Path
 from contracts.containers import REQUEST_MARKS
 from contracts.control import without_prefix
 from contracts.errors import ErrorCode, Found, LabError
-from contracts.order import HostOverTcp, HostPerAttempt, RunnerOrder
-from contracts.plan import Backend, ImageIdentity
+from contracts.order import FAULT_PROXY, FAULT_PROXY_ON_COMPOSE, HostOverTcp, HostPerAttempt, RunnerOrder
+from contracts.plan import FAULT_PROFILE, Backend, ImageIdentity, Program
 from contracts.suite.suite import Suite
 from driver import clock
 from driver.checkout import ROOT
@@ -55,12 +55,19 @@ class ComposeStack:
         """See `driver.ports.Stack`."""
         return user_services(suite, profiles=profiles, env=env)
 
-    def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:
+    def preflight(
+        self, *, needs_agent: bool, bases: Mapping[str, str] | None = None, profiles: Sequence[str] = ()
+    ) -> dict[str, ImageIdentity]:
         """The images that will run, each checked; raises LabError with exit 4."""
-        services = ("fixture-api", "eval-runner", *(("agent",) if needs_agent else ()))
+        optional = {"agent": needs_agent, FAULT_PROXY: FAULT_PROFILE in profiles}
+        services = ("fixture-api", "eval-runner", *(name for name, is_on in optional.items() if is_on))
         kept = still_here({name: self._recorded[name] for name in services if name in self._recorded})
         own = kept | checked_images(tuple(name for name in services if name not in kept))
         return own | found_images(bases or {}, use="containers of attempts are made from it:")
+
+    def fault_proxy(self, cases: Sequence[str]) -> Program | None:  # noqa: ARG002 - the port's signature
+        """None: it runs from an image, which the preflight looks at."""
+        return None
 
     def facts(self) -> EngineFacts:
         """Versions of engine and Compose."""
@@ -86,7 +93,7 @@ class ComposeStack:
                 root=ROOT,
                 files=(*FILES, *more, *([part] if world.services.services else ())),
                 env_file=env_file,
-                profiles=("eval", "agent") if _shares_an_agent(world) else ("eval",),
+                profiles=_profiles(world),
             )
             stack.callback(project.down)
             stack.callback(_keep_logs, project, world, log)
@@ -102,7 +109,7 @@ class ComposeStack:
                 stack.callback(containers.end_setups)  # before the runner, which waits for them
             child.follow(log)
             child.send_pieces(_order(world).to_pieces())
-            lines = _lines(child, project, services=("fixture-api", *world.services.services))
+            lines = _lines(child, project, services=("fixture-api", *_fault_services(world), *world.services.services))
             if containers is not None:
                 lines = without_requests(lines, containers, tell=child.send_line)
             yield RunnerTalk(lines=lines, tell=child.send_line)
@@ -125,6 +132,15 @@ class ComposeStack:
 
 def _shares_an_agent(world: World) -> bool:
     return world.plan.agent.needs_host and world.own_containers is None
+
+
+def _profiles(world: World) -> tuple[str, ...]:
+    agent = ("agent",) if _shares_an_agent(world) else ()
+    return ("eval", *agent, *((FAULT_PROFILE,) if _fault_services(world) else ()))
+
+
+def _fault_services(world: World) -> tuple[str, ...]:
+    return (FAULT_PROXY,) if FAULT_PROFILE in world.plan.conditions.profiles else ()
 
 
 def without_requests(
@@ -170,7 +186,7 @@ def _start_failure(child: Child, project: Project, *, services: Sequence[str]) -
 
 def _keep_logs(project: Project, world: World, log: LogLine) -> None:
     services = ("fixture-api", "agent") if _shares_an_agent(world) else ("fixture-api",)
-    for service in services:
+    for service in (*services, *_fault_services(world)):
         for line in project.logs(service, tail=_LOG_LINES):
             log(service, line)
     for service in world.services.services:  # what an agent says is kept as the capture level has it
@@ -218,4 +234,5 @@ def _order(world: World) -> RunnerOrder:
         agent_suite=AGENT_SUITE,
         agent_env=dict(world.agent_env),
         docker_agent=docker_agent_order(world.agent_file),
+        fault_proxy=FAULT_PROXY_ON_COMPOSE if _fault_services(world) else None,
     )

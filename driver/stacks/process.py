@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from contracts.errors import ErrorCode, Found, LabError
-from contracts.order import DockerAgentOrder, HostOverStdio, RunnerOrder
-from contracts.plan import Backend, ImageIdentity
+from contracts.order import DockerAgentOrder, FaultProxyOrder, HostOverStdio, RunnerOrder
+from contracts.plan import OWN_PROFILES, Backend, ImageIdentity, Program
 from contracts.suite.suite import Suite
 from driver.checkout import AGENT_HOST
 from driver.ports import EngineFacts, KeptContainer, LogLine, RunnerTalk, UserServices, World
@@ -18,6 +18,7 @@ from driver.refusals import refuse_unknown_profiles
 from driver.scratch import scratch_folder
 from driver.stacks.children import Child
 from driver.stacks.standby import Standby
+from driver.stacks.toxiproxy import find_toxiproxy, toxiproxy, toxiproxy_facts
 
 STARTUP_S = 30.0
 """How long fixture API and runner may take to be ready."""
@@ -43,10 +44,10 @@ class ProcessStack:
         """None: an agent's URL leads wherever it says, and nothing is started there."""
         if not suite.settings.compose_files:
             refuse_unknown_profiles(profiles, known=())
-        if profiles:
+        if users := [profile for profile in profiles if profile not in OWN_PROFILES]:
             raise LabError(
                 ErrorCode.NO_ENGINE,
-                f"the backend process has no profile {', '.join(profiles)}",
+                f"the backend process has no profile {', '.join(users)}",
                 found=[
                     Found("services of compose_files run on Compose only", suite.shown("suite.toml"), "compose_files")
                 ],
@@ -54,9 +55,19 @@ class ProcessStack:
             )
         return UserServices()
 
-    def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:  # noqa: ARG002 - the port's signature
+    def preflight(
+        self,
+        *,
+        needs_agent: bool,  # noqa: ARG002 - the port's signature
+        bases: Mapping[str, str] | None = None,  # noqa: ARG002
+        profiles: Sequence[str] = (),  # noqa: ARG002
+    ) -> dict[str, ImageIdentity]:
         """Nothing to check: the interpreter that runs this runs everything; no images."""
         return {}
+
+    def fault_proxy(self, cases: Sequence[str]) -> Program | None:
+        """The toxiproxy of this machine, where one of the cases needs it."""
+        return toxiproxy_facts(find_toxiproxy(cases)) if cases else None
 
     def facts(self) -> EngineFacts:
         """No engine is part of this backend."""
@@ -66,20 +77,22 @@ class ProcessStack:
     def running(self, world: World, *, log: LogLine) -> Iterator[RunnerTalk]:
         """See `driver.ports.Stack`; the processes that stood by get their work, and end here."""
         fixture, runner = self._standby.fixture, self._standby.runner
-        with scratch_folder() as work, closing(self._standby):
+        with scratch_folder() as work, closing(self._standby), ExitStack() as started:
             fixture.follow(log)
             runner.follow(log)
             fixture.send_line(json.dumps(_settings(world)))
             ports = _ready_ports(fixture)
+            upstream = f"127.0.0.1:{ports['dataPort']}"
             order = RunnerOrder(
                 plan=world.plan,
                 suite=str(world.suite),
-                fixture_url=f"http://127.0.0.1:{ports['dataPort']}",
+                fixture_url=f"http://{upstream}",
                 control_url=f"http://127.0.0.1:{ports['controlPort']}",
                 agent_host=_agent_host(world, work),
                 agent_suite=str(world.agent_suite),
                 agent_env=dict(world.agent_env),
                 docker_agent=_docker_agent(world),
+                fault_proxy=_fault_proxy(world, started, upstream=upstream, log=log),
                 startup_seconds=STARTUP_S,
             )
             runner.send_pieces(order.to_pieces())
@@ -110,6 +123,13 @@ def _docker_agent(world: World) -> DockerAgentOrder | None:
     if agent is None or agent.binary is None:
         return None
     return DockerAgentOrder(binary=str(agent.binary), folder=str(agent.folder), file=agent.file, text=agent.text)
+
+
+def _fault_proxy(world: World, started: ExitStack, *, upstream: str, log: LogLine) -> FaultProxyOrder | None:
+    """toxiproxy, started where the preflight found that a case needs it."""
+    if world.plan.fault_proxy is None:
+        return None
+    return started.enter_context(toxiproxy(find_toxiproxy(()), upstream=upstream, log=log))
 
 
 def _ready_ports(fixture: Child) -> dict[str, int]:

@@ -10,6 +10,7 @@ from providers.conversation import Reply, ToolCall
 from runner import clock
 from runner.agents.amounts import added
 from runner.agents.chat_model import ChatModel, ModelTroubleError
+from runner.agents.data_port import DataPort
 from runner.agents.interface import AgentRun, Assignment, Ending, EndKind, ToolEvent
 from runner.agents.limits import passed_limit
 from runner.agents.scripted_model import ScriptedModel
@@ -26,14 +27,17 @@ class ChatAgent:
     """
 
     def __init__(self, fixture_url: str, *, server: Exchange, model: ChatModel | None = None) -> None:
-        self._server = server
-        self._model = model or ScriptedModel(server)
-        self._origin = fixture_url.rstrip("/")
+        self._port = DataPort(fixture_url.rstrip("/"), server)
+        self._model = model or ScriptedModel(self._port)
 
     def run(self, assignment: Assignment) -> AgentRun:
         """Give the model each user message in turn, and its tool calls to the tools, one at a time."""
-        prefix = assignment.fixture_url.removeprefix(self._origin)
-        return _Conversation(assignment=assignment, server=self._server, model=self._model, prefix=prefix).run()
+        server, prefix = self._port.at(assignment.fixture_url)
+        conversation = _Conversation(assignment=assignment, server=server, model=self._model, prefix=prefix)
+        try:
+            return conversation.run()
+        finally:
+            self._model.end(conversation.session)
 
 
 class _OverError(Exception):
@@ -64,7 +68,7 @@ class _Conversation:
         seconds = self.assignment.limits.seconds
         self.until = clock.elapsed_s() + seconds if seconds else float("inf")
         self.tools = {tool.name: tool for tool in self.assignment.tools}
-        self.session = self.model.begin(self.assignment, prefix=self.prefix)
+        self.session = self.model.begin(self.assignment)
 
     def run(self) -> AgentRun:
         ending = Ending(kind=EndKind.FINISHED)

@@ -11,8 +11,12 @@ from runner.agents.interface import Assignment, Ending
 class ChatModel(Protocol):
     """A model that holds conversations; one object serves all attempts, from many threads at once."""
 
-    def begin(self, assignment: Assignment, *, prefix: str) -> Session:
-        """A new conversation for an attempt whose URL has that prefix; its `ask` raises ModelTroubleError."""
+    def begin(self, assignment: Assignment) -> Session:
+        """A new conversation; its `ask` raises ModelTroubleError."""
+        ...
+
+    def end(self, session: Session) -> None:
+        """Leave what a conversation had to itself."""
         ...
 
 

@@ -7,10 +7,12 @@ from enum import Enum
 from typing import Protocol
 
 from contracts.attempt import AgentEnd, Usage
+from contracts.fault_plan import network_faults
 from contracts.model_endpoint import is_scripted
 from contracts.plan import FAULT_PROFILE, AgentPlan, Conditions
 from contracts.record import Json
 from contracts.suite.case import Case
+from contracts.suite.fault import Toxic
 from contracts.suite.settings import Limits
 from contracts.suite.tool import Tool
 
@@ -40,10 +42,19 @@ class Assignment:
         return not is_scripted(self.agent.model)
 
     @property
+    def has_faults(self) -> bool:
+        """True when the case's faults are active."""
+        return FAULT_PROFILE in self.conditions.profiles
+
+    @property
+    def toxics(self) -> tuple[Toxic, ...]:
+        """The network faults that are active."""
+        return network_faults(self.case) if self.has_faults else ()
+
+    @property
     def model_is_faulted(self) -> bool:
         """True when a planned fault is on the way to the model: a failure of it is then no failure of the provider."""
-        toxics = self.case.faults.network if self.case.faults else ()
-        return FAULT_PROFILE in self.conditions.profiles and any(toxic.target == "model" for toxic in toxics)
+        return any(toxic.target == "model" for toxic in self.toxics)
 
     @property
     def bound_tools(self) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contracts.errors import ErrorCode, LabError
 from contracts.model_endpoint import Endpoint
@@ -20,15 +20,18 @@ from runner.agents.provider_failures import failure_by_status
 class ProviderModel:
     """Asks a provider (`runner.agents.chat_model.ChatModel`)."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, endpoint: Endpoint, *, key: str | None) -> None:
         self._client = client
+        self._endpoint = endpoint
+        self._key = key
 
     @classmethod
     def of(cls, agent: AgentPlan, *, values: Mapping[str, str]) -> ProviderModel:
         """The model of an agent, with its key from `values`; raises LabError where it cannot be asked at all."""
         endpoint = Endpoint(agent.model or "", url=agent.model_url, auth=agent.auth)
+        key = endpoint.key(values)
         try:
-            return cls(Client(endpoint, key=endpoint.key(values)))
+            return cls(Client(endpoint, key=key), endpoint, key=key)
         except ProviderError as trouble:
             raise LabError(
                 ErrorCode.UNKNOWN_MODEL, f'the model "{agent.model}" cannot be asked', cause=trouble.detail
@@ -38,10 +41,12 @@ class ProviderModel:
         """Close its connections."""
         self._client.close()
 
-    def begin(self, assignment: Assignment, *, prefix: str) -> ProviderModelSession:  # noqa: ARG002 - it has its own URL
-        """A new conversation."""
-        agent = assignment.agent
-        session = self._client.begin(
+    def begin(self, assignment: Assignment) -> ProviderModelSession:
+        """A new conversation; one whose model has a planned fault has connections of its own, through the proxy."""
+        agent, client, is_faulted = assignment.agent, self._client, assignment.model_is_faulted
+        if is_faulted:
+            client = Client(replace(self._endpoint, url=assignment.model_url), key=self._key)
+        session = client.begin(
             system=system_text(assignment),
             tools=[_offer(tool) for tool in assignment.tools],
             sampling=Sampling(
@@ -50,7 +55,12 @@ class ProviderModel:
                 max_output_tokens=agent.max_output_tokens,
             ),
         )
-        return ProviderModelSession(session)
+        return ProviderModelSession(session, own_client=client if is_faulted else None)
+
+    def end(self, session: Session) -> None:
+        """Close the connections that only this conversation had."""
+        if isinstance(session, ProviderModelSession) and session.own_client is not None:
+            session.own_client.close()
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,8 @@ class ProviderModelSession:
     """A conversation whose service's failures are the provider's; a request that it finds wrong is the agent's."""
 
     session: Session
+    own_client: Client | None = None
+    """Present exactly where a planned fault is on the way to the model."""
 
     def tell(self, text: str) -> None:
         """Add what the user says."""
@@ -72,7 +84,8 @@ class ProviderModelSession:
         try:
             return self.session.ask(seconds=seconds)
         except ProviderError as trouble:
-            raise ModelTroubleError(_ending(trouble), detail=trouble.detail) from trouble
+            ending = agent_error(str(trouble)) if self.own_client is not None else _ending(trouble)
+            raise ModelTroubleError(ending, detail=trouble.detail) from trouble
 
 
 def _ending(trouble: ProviderError) -> Ending:

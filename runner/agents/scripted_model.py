@@ -6,8 +6,9 @@ import json
 
 from contracts.json_text import parse_json
 from contracts.record import Json
-from providers.conversation import Reply, ToolCall, object_of
+from providers.conversation import Reply, Session, ToolCall, object_of
 from runner.agents.chat_model import ModelTroubleError, system_text
+from runner.agents.data_port import DataPort
 from runner.agents.interface import Assignment, Ending, EndKind
 from runner.http_calls import Exchange, TimedOutError, UnreachableError
 
@@ -18,12 +19,16 @@ _HEADERS = {"content-type": "application/json"}
 class ScriptedModel:
     """Asks the fixture API (`runner.agents.chat_model.ChatModel`)."""
 
-    def __init__(self, server: Exchange) -> None:
-        self._server = server
+    def __init__(self, port: DataPort) -> None:
+        self._port = port
 
-    def begin(self, assignment: Assignment, *, prefix: str) -> ScriptedSession:
+    def begin(self, assignment: Assignment) -> ScriptedSession:
         """A new conversation."""
-        return ScriptedSession(assignment, server=self._server, prefix=prefix)
+        server, prefix = self._port.at(assignment.model_url)
+        return ScriptedSession(assignment, server=server, prefix=prefix)
+
+    def end(self, session: Session) -> None:
+        """Nothing is to leave: no connection is kept but those that all share."""
 
 
 class ScriptedSession:
@@ -31,7 +36,8 @@ class ScriptedSession:
 
     def __init__(self, assignment: Assignment, *, server: Exchange, prefix: str) -> None:
         self._server = server
-        self._target = f"{prefix}/v1/chat/completions"
+        self._target = f"{prefix}/chat/completions"
+        self._is_faulted = assignment.model_is_faulted
         self._messages: list[Json] = []
         if system := system_text(assignment):
             self._messages.append({"role": "system", "content": system})
@@ -51,9 +57,10 @@ class ScriptedSession:
         try:
             answer = self._server.exchange("POST", self._target, body=body, headers=_HEADERS, seconds=seconds)
         except (TimedOutError, UnreachableError) as trouble:
-            # the model is the lab's own, and no planned fault was on it
+            # the model is the lab's own: only a planned fault on it makes its silence one that an agent has to bear
+            kind = EndKind.AGENT_ERROR if self._is_faulted else EndKind.INFRASTRUCTURE
             reason = f"the scripted model gave no answer: {trouble}"
-            raise ModelTroubleError(Ending(kind=EndKind.INFRASTRUCTURE, reason=reason)) from trouble
+            raise ModelTroubleError(Ending(kind=kind, reason=reason)) from trouble
         if answer.status not in _OK:
             raise _failed(f"the model answered {answer.status}", answer.body)
         try:

@@ -106,11 +106,31 @@ def test_a_container_on_the_tools_network_asks_for_the_world_of_a_case_by_header
     assert order("synthetic-11", case="already-refunded") == refunded
 
 
-def test_with_the_fault_profile_the_runner_refuses_instead_of_running_without_faults(by_hand: ByHand) -> None:
+def test_with_the_fault_profile_faults_are_applied_and_their_witness_is_in_the_summary(by_hand: ByHand) -> None:
     before = set((by_hand.user.checkout / "evidence").iterdir())
     done = compose(by_hand.user, "--profile", "fault", "run", "--rm", "-T", "eval-runner")
-    assert done.returncode == 2, done.stderr
-    assert "labctl: not-built-yet: faults are not part of this version" in done.stderr
-    assert "fault-proxy is up" in done.stderr
+    # refund-v6, the default prompt, does not bear a policy that gives no answer
+    assert done.returncode == 1, done.stderr
+    lines = done.stdout.splitlines()
+    assert "FAULTS" in lines[0] + lines[1]
+    (row,) = [line for line in lines if line.startswith("policy-timeout-recovery ")]
+    assert " fail " in row
+    assert "timeout met" in " ".join(row.split())
+    (made,) = set((by_hand.user.checkout / "evidence").iterdir()) - before
+    assert json.loads((made / "plan.json").read_text())["conditions"]["profiles"] == ["fault"]
+    attempts = [json.loads(line) for line in (made / "traces" / "attempts.jsonl").read_text().splitlines()]
+    planned = [fault for attempt in attempts for fault in attempt.get("faults", ())]
+    assert {fault["kind"] for fault in planned} == {"network", "response"}
+    assert all(fault["met"] for fault in planned)
+
+
+def test_with_an_unhealthy_proxy_the_runner_stops_instead_of_running_clean(by_hand: ByHand) -> None:
+    before = set((by_hand.user.checkout / "evidence").iterdir())
+    deaf = by_hand.user.checkout / "deaf.yaml"
+    deaf.write_text('services: {fault-proxy: {command: ["-host=127.0.0.1", "-proxy-metrics"]}}\n')
+    files = ("-f", "compose.yaml", "-f", str(deaf))
+    done = compose(by_hand.user, *files, "--profile", "fault", "run", "--rm", "-T", "eval-runner")
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "labctl: fault-not-applied: " in done.stderr
     assert done.stdout.strip() == ""
     assert set((by_hand.user.checkout / "evidence").iterdir()) == before

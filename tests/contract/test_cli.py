@@ -86,7 +86,7 @@ def test_every_command_has_help(command: str) -> None:
         (["run", "fixtures", "--backend", "process", "--prompt", "refund-v9"], 2, "labctl: unknown-prompt: "),
         (["run", "fixtures", "--backend", "process", "-e", "NO_SUCH_VARIABLE"], 2, "labctl: unset-variable: "),
         (["run", "fixtures", "--backend", "process", "--run-id", "../x"], 2, "labctl: bad-usage: "),
-        (["run", "fixtures", "--profile", "fault"], 2, "labctl: not-built-yet: "),
+        (["run", "fixtures", "--profile", "observe"], 2, "labctl: not-built-yet: "),
         (["run", "fixtures", "--backend", "process", "--profile", "desk"], 2, "labctl: unknown-profile: "),
         (["run", "fixtures", "--profile", ""], 2, "labctl: bad-usage: "),
         (["run", "fixtures", "--suite-timeout", "0"], 2, "labctl: bad-usage: "),

@@ -33,7 +33,7 @@ def test_by_hand_the_sample_suite_prints_its_summary_and_leaves_an_unsealed_dire
 
     assert done.returncode == 0, done.stderr
     *summary, path = done.stdout.splitlines()
-    assert any("18 passed" in line for line in summary)
+    assert any("20 passed" in line for line in summary)
     run = Path(path)
     assert run.parent == tmp_path
     files = {str(file.relative_to(run)) for file in run.rglob("*") if file.is_file()}

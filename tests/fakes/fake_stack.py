@@ -10,7 +10,7 @@ from contracts.attempt import AttemptRecord
 from contracts.canonical import digest_of_json
 from contracts.lines import RunnerAttempt, RunnerFinished, RunnerReady, RunnerStarted
 from contracts.outcome import Outcome
-from contracts.plan import Backend, ImageIdentity, Plan
+from contracts.plan import Backend, ImageIdentity, Plan, Program
 from contracts.suite.suite import Suite
 from driver.ports import EngineFacts, KeptContainer, LogLine, RunnerTalk, UserServices, World
 
@@ -63,8 +63,13 @@ class FakeStack:
     def user_services(self, suite: Suite, *, profiles: tuple[str, ...], env: Mapping[str, str]) -> UserServices:
         return UserServices()
 
-    def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:
+    def preflight(
+        self, *, needs_agent: bool, bases: Mapping[str, str] | None = None, profiles: Sequence[str] = ()
+    ) -> dict[str, ImageIdentity]:
         return {}
+
+    def fault_proxy(self, cases: Sequence[str]) -> Program | None:
+        return None
 
     def facts(self) -> EngineFacts:
         return EngineFacts()

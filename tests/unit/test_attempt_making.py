@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,15 @@ from contracts.lines import RunnerAttempt
 from contracts.outcome import Outcome, OutcomeClass
 from contracts.plan import AgentPlan, Plan, PlannedCase
 from contracts.suite.case import Case
+from contracts.suite.fault import Toxic
 from contracts.suite.kept_cases import KeptCases
 from contracts.suite.settings import Adapter, Limits, SuiteSettings
 from contracts.suite.suite import Revision, Suite, Text
 from contracts.suite.tool import Tool
 from runner.agents.interface import AgentRun, Assignment, Ending, EndKind, ToolEvent
 from runner.attempts import AttemptMaker, Task
+from runner.faults.counters import Counters, Flow, ProxiedAttempt
+from runner.faults.trouble import FaultProxyError
 from runner.world import WorldLostError, WorldRefusedError
 from tests.fakes.assignments import (
     DIGEST,
@@ -73,6 +77,27 @@ class ScriptedAgent:
         return self.result
 
 
+@dataclass
+class ScriptedProxies:
+    """Implements `runner.attempts.LeadsThroughProxies`; what goes wrong is raised before or after the attempt."""
+
+    flows: Mapping[str, Counters] = field(default_factory=dict)
+    not_applied: Exception | None = None
+    lost: Exception | None = None
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+
+    @contextmanager
+    def around(self, toxics: Sequence[Toxic], *, fixture_url: str, model_url: str) -> Iterator[ProxiedAttempt]:
+        self.asked.append((*(toxic.type for toxic in toxics), fixture_url, model_url))
+        if self.not_applied:
+            raise self.not_applied
+        attempt = ProxiedAttempt(fixture_url=f"http://proxy:1{PREFIX}", model_url=f"http://proxy:2{PREFIX}/v1")
+        yield attempt
+        if self.lost:
+            raise self.lost
+        attempt.flows = self.flows
+
+
 def suite_of(case: Case) -> Suite:
     empty: Mapping[str, Any] = {}
     return Suite(
@@ -118,6 +143,7 @@ def make(
     model: str | None = "scripted/support",
     adapter: Adapter = "chat",
     select: Select = "prefix",
+    proxies: ScriptedProxies | None = None,
 ) -> Made:
     case = case or case_of(expect=SAYS)
     plan = Plan(
@@ -126,7 +152,7 @@ def make(
         command=(),
         suite="fixtures",
         agent=AgentPlan(name="support", adapter=adapter, select=select, model=model, prompt="polite", digest=DIGEST),
-        conditions=conditions_of_test(limits),
+        conditions=conditions_of_test(limits).model_copy(update={"profiles": ("fault",) if proxies else ()}),
         capture="metadata",
         concurrency=1,
         planned_at="2026-09-01T12:00:00Z",
@@ -135,7 +161,13 @@ def make(
     world, agent = world or ScriptedWorld(), ScriptedAgent(result)
     started: list[Task] = []
     maker = AttemptMaker(
-        plan=plan, suite=suite_of(case), fixture_url=ORIGIN, world=world, agent=agent, started=started.append
+        plan=plan,
+        suite=suite_of(case),
+        fixture_url=ORIGIN,
+        world=world,
+        agent=agent,
+        started=started.append,
+        proxies=proxies,
     )
     attempt = maker.make(Task(planned=plan.cases[0], case=case, attempt=1, repeat=1))
     return Made(attempt=attempt, world=world, agent=agent, started=started)
@@ -324,3 +356,75 @@ def test_the_line_of_an_attempt_can_be_read_back() -> None:
     made = make(world=closed(served_of(1, "lookup_order", {"order_id": "1"})))
 
     assert RunnerAttempt.model_validate_json(made.attempt.to_line()) == made.attempt
+
+
+CUT = {"network": [{"type": "reset_peer"}]}
+WENT = {"tools": Counters(upstream=Flow(60, 60), downstream=Flow(90, 0))}
+STOOD_STILL = {"tools": Counters()}
+
+
+def faulted(proxies: ScriptedProxies, result: AgentRun = DONE, **faults: Any) -> Made:
+    return make(result, case=case_of(expect=SAYS, faults=faults or CUT), proxies=proxies)
+
+
+def test_an_attempt_with_toxics_is_led_through_its_proxies_and_opened_as_such() -> None:
+    proxies = ScriptedProxies(flows=WENT)
+    made = faulted(proxies)
+
+    assert proxies.asked == [("reset_peer", ORIGIN + PREFIX, f"{ORIGIN}{PREFIX}/v1")]
+    (assignment,), (opening,) = made.agent.assignments, made.world.openings
+    assert (assignment.fixture_url, assignment.model_url) == (f"http://proxy:1{PREFIX}", f"http://proxy:2{PREFIX}/v1")
+    assert (opening.faults, opening.proxied) == (True, True)
+    assert made.verdict == ("pass", None)
+    assert made.attempt.record.faults is not None
+    assert [fault.met for fault in made.attempt.record.faults] == [True]
+
+
+def test_without_toxics_no_proxy_is_made_under_the_profile_either() -> None:
+    proxies = ScriptedProxies()
+    made = faulted(proxies, responses=[{"route": "r", "kind": "empty"}])
+
+    assert proxies.asked == []
+    assert made.agent.assignments[0].fixture_url == ORIGIN + PREFIX
+    assert (made.world.openings[0].faults, made.world.openings[0].proxied) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("result", "verdict"),
+    [
+        (DONE, ("unknown", "fault-not-exposed")),
+        (AgentRun(ending=Ending(kind=EndKind.AGENT_ERROR, reason="x")), ("unknown", "fault-not-exposed")),
+        (AgentRun(ending=Ending(kind=EndKind.LIMIT, reason="x", limit="seconds")), ("unknown", "fault-not-exposed")),
+        (AgentRun(ending=Ending(kind=EndKind.PROVIDER, reason="x")), ("unknown", "provider")),
+        (AgentRun(ending=Ending(kind=EndKind.INFRASTRUCTURE, reason="x")), ("unknown", "infrastructure")),
+    ],
+)
+def test_a_fault_that_was_not_met_says_nothing_for_or_against_the_agent(
+    result: AgentRun, verdict: tuple[str, str]
+) -> None:
+    assert faulted(ScriptedProxies(flows=STOOD_STILL), result).verdict == verdict
+
+
+def test_a_met_fault_leaves_the_agent_s_own_failures_its_own() -> None:
+    crashed = AgentRun(ending=Ending(kind=EndKind.AGENT_ERROR, reason="it exited with 3"))
+
+    assert faulted(ScriptedProxies(flows=WENT), crashed).verdict == ("fail", "agent-error")
+
+
+def test_where_a_fault_could_not_be_applied_no_agent_runs_and_the_world_is_closed() -> None:
+    made = faulted(ScriptedProxies(not_applied=FaultProxyError("it answered 500")))
+
+    assert made.verdict == ("unknown", "infrastructure")
+    assert made.attempt.record.reason == "its faults could not be applied: it answered 500"
+    assert made.agent.assignments == []
+    assert len(made.world.closings) == 1
+    assert made.attempt.record.faults is None
+
+
+def test_where_the_proxy_is_lost_the_attempt_is_worthless_whatever_the_agent_did() -> None:
+    made = faulted(ScriptedProxies(lost=FaultProxyError("it gave no answer")))
+
+    assert made.verdict == ("unknown", "infrastructure")
+    assert made.attempt.record.reason == "the fault proxy was lost: it gave no answer"
+    assert (made.attempt.record.checks, made.attempt.record.faults) == ((), None)
+    assert made.attempt.record.texts == ("done",)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from contracts.suite.settings import Limits
-from providers.conversation import Reply, ToolCall
+from providers.conversation import Reply, Session, ToolCall
 from runner import clock
 from runner.agents.chat import ChatAgent
 from runner.agents.interface import AgentRun, Assignment, EndKind
@@ -249,8 +249,10 @@ class PricedModel:
     def __init__(self, cost_usd: float | None) -> None:
         self._cost_usd = cost_usd
 
-    def begin(self, assignment: Assignment, *, prefix: str) -> PricedModel:
+    def begin(self, assignment: Assignment) -> PricedModel:
         return self
+
+    def end(self, session: Session) -> None: ...
 
     def tell(self, text: str) -> None: ...
 

@@ -12,27 +12,45 @@ from contracts.exits import Exit
 from contracts.suite.loading import load_suite
 from driver.version import VERSION as LABCTL
 from runner import VERSION
-from runner.hand import FAULT_PROXY, plan_by_hand, refuse_faults
+from runner.hand import plan_by_hand, profiles_that_are_on
 from tests.fakes.suite_folder import CASE, SuiteFolder
 
+TOXIC_ON_MODEL = {"network": [{"type": "latency", "attributes": {"latency": 5}, "target": "model"}]}
 
-def test_faults_by_hand_are_refused_while_this_version_has_none() -> None:
+
+def test_the_profile_fault_is_on_where_its_service_has_a_name() -> None:
     asked: list[str] = []
 
-    with pytest.raises(LabError) as caught:
-        refuse_faults(asked.append)
-
-    assert asked == [FAULT_PROXY]
-    assert caught.value.code is ErrorCode.NOT_BUILT_YET
-    assert caught.value.exit_code is Exit.USAGE
-    assert "faults are not part of this version" in str(caught.value)
+    assert profiles_that_are_on(asked.append) == ("fault",)
+    assert asked == ["fault-proxy"]
 
 
-def test_without_the_profile_fault_there_is_no_such_name_and_all_goes_on() -> None:
+def test_without_the_profile_fault_there_is_no_such_name() -> None:
     def resolve(_name: str) -> None:
         raise socket.gaierror
 
-    refuse_faults(resolve)
+    assert profiles_that_are_on(resolve) == ()
+
+
+def test_a_plan_by_hand_says_whether_its_faults_are_on(tmp_path: Path) -> None:
+    suite = load_suite(SuiteFolder(tmp_path, cases=[{**CASE, "faults": TOXIC_ON_MODEL}]).write())
+    clean, fault = (plan_by_hand(suite, command=(), profiles=profiles).conditions for profiles in ((), ("fault",)))
+
+    assert (clean.profiles, clean.fault_plan_digest) == ((), None)
+    assert fault.profiles == ("fault",)
+    assert fault.fault_plan_digest is not None
+
+
+def test_faults_that_the_default_agent_cannot_meet_are_refused_by_hand_too(tmp_path: Path) -> None:
+    folder = SuiteFolder(tmp_path, cases=[{**CASE, "faults": TOXIC_ON_MODEL}])
+    folder.settings = folder.settings.replace('"scripted/support"', '"openai/gpt"')
+    suite = load_suite(folder.write())
+
+    with pytest.raises(LabError) as caught:
+        plan_by_hand(suite, command=(), profiles=("fault",))
+
+    assert (caught.value.code, caught.value.exit_code) == (ErrorCode.BAD_USAGE, Exit.USAGE)
+    assert "found: greets: " in str(caught.value)
 
 
 def test_a_case_that_needs_a_container_is_not_run_by_hand(tmp_path: Path) -> None:
