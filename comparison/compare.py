@@ -32,8 +32,11 @@ def compare(baseline: Side, candidate: Side, *, allowance: Allowance) -> Compari
     pairing = pair_cases(baseline, candidate)
     is_comparable = not found.forbidden
     changes, unequal = _changes(Looking(baseline, candidate, is_comparable), pairing, allowance)
-    before, after = totals_without(baseline, pairing.baseline_alone), totals_without(candidate, pairing.candidate_alone)
-    metrics = metric_deltas(before[1], after[1], tolerance=allowance.tolerance, is_comparable=is_comparable)
+    before = totals_without(baseline, pairing.baseline_uncounted)
+    after = totals_without(candidate, pairing.candidate_uncounted)
+    metrics = metric_deltas(
+        before.metrics(), after.metrics(), tolerance=allowance.tolerance, is_comparable=is_comparable
+    )
     labels = labels_of(baseline, candidate, found)
     is_same_run = baseline.plan.run_id == candidate.plan.run_id
     return Comparison(
@@ -58,7 +61,7 @@ def compare(baseline: Side, candidate: Side, *, allowance: Allowance) -> Compari
         context=found.context,
         tool_responses=tuple(unequal[:MOST_RESPONSES]),
         metrics=metrics,
-        summary=Sides(baseline=before[0], candidate=after[0]),
+        summary=Sides(baseline=before.summary(), candidate=after.summary()),
         repeats=_repeats(baseline.rows.means, candidate.rows.means),
         statistics=_statistics(baseline, candidate, pairing) if is_comparable else None,
         tolerance=float(allowance.tolerance),

@@ -107,9 +107,9 @@ class _Reading:
                 self._take_whole(place, records)
         self._read_journal()
         self._rows.tries = {place: [one.place for one in tries] for place, tries in self._tries.items() if tries}
-        self._rows.summary, self._rows.metrics = self._totals.summary(), self._totals.metrics()
+        self._rows.totals = self._totals
         self._rows.means = self._repeats.means()
-        head = DerivedHead(self._plan.run_id, self._rows.summary, self._rows.metrics, self._counts)
+        head = DerivedHead(self._plan.run_id, self._totals.summary(), self._totals.metrics(), self._counts)
         self._derived.head = head
         return ReadRun(self._rows, self._derived)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Protocol
@@ -55,9 +56,9 @@ class Totals:
     def __init__(self) -> None:
         self._outcomes = dict.fromkeys(Outcome, 0)
         self._rates = {kind: _Rate() for kind in (CheckType.SIZE, CheckType.RELEVANCE, CheckType.ASSERTION)}
-        self._f1_scores: dict[float, int] = {}
-        self._cost: Fraction | None = None
-        self._duration_ms: int | None = None
+        self._f1_scores: Counter[float] = Counter()
+        self._cost, self._priced = Fraction(0), 0
+        self._duration_ms = self._timed = 0
 
     def add(self, case: CaseResult) -> None:
         """Count one case: rates over the tries that decide it, cost and time over everything that was tried."""
@@ -87,25 +88,39 @@ class Totals:
             relevance_rate=self._rates[CheckType.RELEVANCE].value(),
             assertion_rate=self._rates[CheckType.ASSERTION].value(),
             failure_rate=stable_rate(self._outcomes[Outcome.FAIL], decided) if decided else None,
-            cost_usd=None if self._cost is None else round(float(self._cost), 2 * _DIGITS),
-            duration_ms=self._duration_ms,
+            cost_usd=round(float(self._cost), 2 * _DIGITS) if self._priced else None,
+            duration_ms=self._duration_ms if self._timed else None,
         )
 
     def spend(self, attempt: Tried) -> None:
         """Add the time and cost of one attempt, whatever became of it."""
         if attempt.attempt:
-            self._duration_ms = (self._duration_ms or 0) + attempt.duration_ms
+            self._duration_ms += attempt.duration_ms
+            self._timed += 1
         cost = attempt.usage.cost_usd
         if cost is not None and math.isfinite(cost):
-            self._cost = (self._cost or 0) + Fraction(cost)
+            self._cost += Fraction(cost)
+            self._priced += 1
 
     def measure(self, checks: Iterable[Check]) -> None:
         """Add what the checks of an attempt that decides its repeat measured."""
         for check in checks:
             if check.type is CheckType.TOOL_CALLS and check.score is not None and math.isfinite(check.score):
-                self._f1_scores[check.score] = self._f1_scores.get(check.score, 0) + 1
+                self._f1_scores[check.score] += 1
             elif check.type in self._rates:
                 self._rates[check.type].add(check.outcome)
+
+    def minus(self, part: Totals) -> Totals:
+        """The totals of what is left when the cases of `part`, all of which were counted here, are taken out."""
+        rest = Totals()
+        rest._outcomes = {outcome: count - part._outcomes[outcome] for outcome, count in self._outcomes.items()}
+        for kind, rate in self._rates.items():
+            rest._rates[kind].passed = rate.passed - part._rates[kind].passed
+            rest._rates[kind].told = rate.told - part._rates[kind].told
+        rest._f1_scores = self._f1_scores - part._f1_scores
+        rest._cost, rest._priced = self._cost - part._cost, self._priced - part._priced
+        rest._duration_ms, rest._timed = self._duration_ms - part._duration_ms, self._timed - part._timed
+        return rest
 
     def _f1_mean(self) -> float | None:
         """Exact until it is rounded, so that the order of the cases does not show."""

@@ -255,4 +255,4 @@ def test_json_values_differ_at_pointers() -> None:
     was, now = {"a": [1, {"b": 2}], "c": None}, {"a": [1, {"b": 3}], "c": None, "": 0}
     assert list(json_differences(was, now)) == [("/a/1/b", 2, 3), ("/", None, 0)]
     assert list(json_differences(1, 1.0)) == []
-    assert list(json_differences(1, True)) == [("", 1, True)]
+    assert list(json_differences({"a": 1}, {"a": True})) == [("/a", 1, True)]

@@ -153,7 +153,7 @@ def test_a_rebuild_of_equal_content_is_no_difference(base: Side) -> None:
         )
         for ref in ("sha256:" + "2" * 64, "sha256:" + "3" * 64)
     ]
-    found = compared(*builds)
+    found = compared(builds[0], builds[1])
     assert (found.subject, found.drift, found.context) == ((), (), ())
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from comparison.compare import compare
 from comparison.sides import Allowance
+from contracts.attempt import AttemptRecord
 from contracts.comparison import Verdict
 from contracts.exits import Exit
 from contracts.outcome import Outcome, OutcomeClass
@@ -181,7 +182,7 @@ def test_a_run_compared_with_itself_is_allowed_and_says_so(tmp_path: Path) -> No
 def test_with_repeats_a_case_passes_when_all_of_them_do(tmp_path: Path) -> None:
     plan = plan_of("p", "a", repeats=3)
 
-    def repeated(*outcomes: Outcome) -> list[object]:
+    def repeated(*outcomes: Outcome) -> list[AttemptRecord]:
         return [
             done(plan, name, attempt=number, repeat=number, outcome=outcome if name == "a" else PASS)
             for name in ("p", "a")
