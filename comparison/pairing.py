@@ -33,7 +33,8 @@ def pair_cases(baseline: Side, candidate: Side) -> Pairing:
     left_out_now, left_out_then = set(candidate.plan.not_selected), set(baseline.plan.not_selected)
     unselected_then = {name: place for name, place in gone if name in left_out_now}
     unselected_now = {name: place for name, place in new if name in left_out_then}
-    redefined = [pair for pair in paired if _digest(baseline, pair[0]) != _digest(candidate, pair[1])]
+    before, after = baseline.rows.cases, candidate.rows.cases
+    redefined = [(then, now) for then, now in paired if before[then].case_digest != after[now].case_digest]
     return Pairing(
         paired=paired,
         added=tuple(place for name, place in new if name not in left_out_then),
@@ -42,7 +43,3 @@ def pair_cases(baseline: Side, candidate: Side) -> Pairing:
         baseline_uncounted=frozenset([*unselected_then.values(), *(then for then, _ in redefined)]),
         candidate_uncounted=frozenset([*unselected_now.values(), *(now for _, now in redefined)]),
     )
-
-
-def _digest(side: Side, place: int) -> str:
-    return side.rows.cases[place].case_digest

@@ -29,8 +29,8 @@ Options:
 Commands:
   run      Run a suite once; the last line of stdout is the run directory.
   compare  Which behaviour changed between two sealed runs?
-  verify   Is a run sealed, whole, unchanged, and does results.json follow from
-           the attempts?
+  verify   Is a run sealed, whole, unchanged, and does results.json follow
+           from the attempts?
   show     Show a run's summary, one trajectory, or its manifest.
   cases    List the cases of a suite; `cases lint` reports every problem of it
            at once.
