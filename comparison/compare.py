@@ -15,11 +15,13 @@ from comparison.verdict import decide, reasons_of
 from contracts.comparison import CaseChange, Comparison, RepeatMeans, RepeatSides, Sides, Statistics, ToolResponse
 from contracts.outcome import Outcome
 from ledger.repeats import Means
+from ledger.run_rows import CODES
 
 MOST_CASES = 10_000
 """Of the cases that are told in full."""
 MOST_RESPONSES = 1_000
 """Of the unequal answers that are told."""
+_UNKNOWN = CODES[Outcome.UNKNOWN]
 _GRAVEST_FIRST = ("regressed", "unknown", "removed", "improved", "changed", "added")
 
 
@@ -32,8 +34,11 @@ def compare(baseline: Side, candidate: Side, *, allowance: Allowance) -> Compari
     pairing = pair_cases(baseline, candidate)
     is_comparable = not found.forbidden
     changes, unequal = _changes(Looking(baseline, candidate, is_comparable), pairing, allowance)
-    before, after = totals_without(baseline, pairing.baseline_alone), totals_without(candidate, pairing.candidate_alone)
-    metrics = metric_deltas(before[1], after[1], tolerance=allowance.tolerance, is_comparable=is_comparable)
+    before = totals_without(baseline, pairing.baseline_uncounted)
+    after = totals_without(candidate, pairing.candidate_uncounted)
+    metrics = metric_deltas(
+        before.metrics(), after.metrics(), tolerance=allowance.tolerance, is_comparable=is_comparable
+    )
     labels = labels_of(baseline, candidate, found)
     is_same_run = baseline.plan.run_id == candidate.plan.run_id
     return Comparison(
@@ -58,7 +63,7 @@ def compare(baseline: Side, candidate: Side, *, allowance: Allowance) -> Compari
         context=found.context,
         tool_responses=tuple(unequal[:MOST_RESPONSES]),
         metrics=metrics,
-        summary=Sides(baseline=before[0], candidate=after[0]),
+        summary=Sides(baseline=before.summary(), candidate=after.summary()),
         repeats=_repeats(baseline.rows.means, candidate.rows.means),
         statistics=_statistics(baseline, candidate, pairing) if is_comparable else None,
         tolerance=float(allowance.tolerance),
@@ -107,19 +112,17 @@ def _repeats(was: Means | None, now: Means | None) -> RepeatSides | None:
 def _statistics(baseline: Side, candidate: Side, pairing: Pairing) -> Statistics | None:
     """Over the pairs that both sides could tell and that mean the same."""
     before, after = baseline.rows, candidate.rows
-    regressions = improvements = 0
-    shares: list[float] = []
-    for then, now in pairing.paired:
-        was, is_now = before.outcome(then), after.outcome(now)
-        if Outcome.UNKNOWN in (was, is_now) or before.cases[then].case_digest != after.cases[now].case_digest:
-            continue
-        regressions += was is Outcome.PASS and is_now is Outcome.FAIL
-        improvements += was is Outcome.FAIL and is_now is Outcome.PASS
-        shares.append(_share(candidate, now) - _share(baseline, then))
-    if not shares:
+    told = [
+        (then, now)
+        for then, now in pairing.paired
+        if before.outcomes[then] != _UNKNOWN != after.outcomes[now] and then not in pairing.baseline_uncounted
+    ]
+    if not told:
         return None
+    flips = [before.outcome(then) is Outcome.PASS for then, now in told if before.outcomes[then] != after.outcomes[now]]
     is_repeated = before.means is not None or after.means is not None
-    return statistics_of(regressions, improvements, paired=len(shares), shares=shares if is_repeated else None)
+    shares = [_share(candidate, now) - _share(baseline, then) for then, now in told] if is_repeated else None
+    return statistics_of(flips.count(True), flips.count(False), paired=len(told), shares=shares)
 
 
 def _share(side: Side, place: int) -> float:

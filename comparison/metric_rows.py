@@ -28,13 +28,17 @@ def metric_rows(comparison: Comparison) -> Iterator[MetricRow]:
     """The counts of cases first, then every metric that a side measured."""
     was, now = comparison.summary.baseline, comparison.summary.candidate
     mark = REGRESSED if comparison.cases_regressed else " "
-    yield MetricRow(mark, "cases passed", _passed(was), _passed(now), f"{now.passed - was.passed:+d}")
+    yield MetricRow(mark, "cases passed", _passed(was), _passed(now), _change(now.passed - was.passed))
     yield MetricRow(
-        INFORMATIONAL, "cases unknown", str(was.unknown), str(now.unknown), f"{now.unknown - was.unknown:+d}"
+        INFORMATIONAL, "cases unknown", str(was.unknown), str(now.unknown), _change(now.unknown - was.unknown)
     )
     yield MetricRow(INFORMATIONAL, "pass rate", _interval(was), _interval(now), "")
     for metric in comparison.metrics:
         yield MetricRow(_mark(metric), metric.name, plain(metric.baseline), plain(metric.candidate), _delta(metric))
+
+
+def _change(count: int) -> str:
+    return f"{count:+d}" if count else "0"
 
 
 def _passed(summary: Summary) -> str:

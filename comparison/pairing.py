@@ -17,11 +17,11 @@ class Pairing:
     """Of the candidate."""
     removed: tuple[int, ...]
     """Of the baseline."""
-    baseline_alone: frozenset[int]
-    candidate_alone: frozenset[int]
-    """Left out of the other side by --case or --only: neither added nor removed, and in no rate."""
     not_selected: tuple[str, ...]
-    """Ids of both of these, sorted."""
+    """Ids of cases that --case or --only left out of one side: neither added nor removed; sorted."""
+    baseline_uncounted: frozenset[int]
+    candidate_uncounted: frozenset[int]
+    """In no rate: cases that are not selected on the other side, and those whose definition changed."""
 
 
 def pair_cases(baseline: Side, candidate: Side) -> Pairing:
@@ -31,15 +31,15 @@ def pair_cases(baseline: Side, candidate: Side) -> Pairing:
     gone = [(name, place) for name, place in were.items() if name not in are]
     new = [(name, place) for name, place in are.items() if name not in were]
     left_out_now, left_out_then = set(candidate.plan.not_selected), set(baseline.plan.not_selected)
+    unselected_then = {name: place for name, place in gone if name in left_out_now}
+    unselected_now = {name: place for name, place in new if name in left_out_then}
+    before, after = baseline.rows.cases, candidate.rows.cases
+    redefined = [(then, now) for then, now in paired if before[then].case_digest != after[now].case_digest]
     return Pairing(
         paired=paired,
         added=tuple(place for name, place in new if name not in left_out_then),
         removed=tuple(place for name, place in gone if name not in left_out_now),
-        baseline_alone=frozenset(place for name, place in gone if name in left_out_now),
-        candidate_alone=frozenset(place for name, place in new if name in left_out_then),
-        not_selected=tuple(
-            sorted(
-                [name for name, _ in gone if name in left_out_now] + [name for name, _ in new if name in left_out_then]
-            )
-        ),
+        not_selected=tuple(sorted([*unselected_then, *unselected_now])),
+        baseline_uncounted=frozenset([*unselected_then.values(), *(then for then, _ in redefined)]),
+        candidate_uncounted=frozenset([*unselected_now.values(), *(now for _, now in redefined)]),
     )

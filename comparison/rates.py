@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 
 from comparison.sides import Side
 from contracts.comparison import MetricDelta
 from contracts.plan import PlannedCase
-from contracts.results import Metrics, Summary
+from contracts.results import Metrics
 from ledger.case_results import case_result
 from ledger.run_rows import attempts_of
 from ledger.totals import Totals
@@ -56,12 +56,19 @@ def _delta(name: str, was: float | None, now: float | None, *, tolerance: Decima
     )
 
 
-def totals_without(side: Side, alone: Collection[int]) -> tuple[Summary, Metrics]:
-    """Counts and metrics of a side without the cases at those places."""
-    if not alone:
-        return side.rows.summary, side.rows.metrics
+def totals_without(side: Side, left_out: Collection[int]) -> Totals:
+    """Counts and measures of a side without the cases at those places; only the fewer cases are read again."""
+    rows = side.rows
+    if not left_out:
+        return rows.totals
+    if 2 * len(left_out) <= len(rows.cases):
+        return rows.totals.minus(_totals_of(side, left_out))
+    return _totals_of(side, [place for place in range(len(rows.cases)) if place not in left_out])
+
+
+def _totals_of(side: Side, places: Iterable[int]) -> Totals:
     totals = Totals()
-    for place, case in enumerate(side.rows.cases):
-        if place not in alone:
-            totals.add(case_result(PlannedCase(**case._asdict()), attempts_of(side.root, side.rows, place)))
-    return totals.summary(), totals.metrics()
+    for place in places:
+        planned = PlannedCase(**side.rows.cases[place]._asdict())
+        totals.add(case_result(planned, attempts_of(side.root, side.rows, place)))
+    return totals

@@ -51,6 +51,9 @@ def statistics_of(regressions: int, improvements: int, *, paired: int, shares: S
 
 def _sentences(regressions: int, improvements: int, *, paired: int, mid_p: float, effect: float) -> Iterator[str]:
     yield flips_sentence(regressions, improvements, paired=paired, mid_p=mid_p)
+    if effect >= 1:
+        yield "So few cases could show no change of the pass rate with any certainty."
+        return
     yield f"So many cases would show a change of the pass rate of {effect:.0%} or more four times out of five."
 
 

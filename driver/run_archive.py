@@ -93,7 +93,7 @@ def no_run(path: Path, what: str) -> LabError:
 def _unpack(archive: Path, folder: Path, left_bytes: int, *, shown: Path) -> int:
     """The bytes that may still be unpacked afterwards."""
     is_zip = archive.name.endswith(".zip")
-    members = _zip_members(archive, shown) if is_zip else _tar_members(archive, shown)
+    members = _zip_members(archive, shown, left_bytes) if is_zip else _tar_members(archive, shown)
     seen: set[str] = set()
     for member in members:
         name = member.name
@@ -127,8 +127,10 @@ def _tar_members(archive: Path, shown: Path) -> Iterator[_Member]:
                 raise _refused(shown, f"{printable(name)}: is a link or a special file")
 
 
-def _zip_members(archive: Path, shown: Path) -> Iterator[_Member]:
+def _zip_members(archive: Path, shown: Path, left_bytes: int) -> Iterator[_Member]:
     with zipfile.ZipFile(archive) as packed:
+        if sum(info.file_size for info in packed.infolist()) > left_bytes:
+            raise _refused(shown, f"unpacks to more than {MAX_BYTES} bytes")
         for info in packed.infolist():
             kind = stat.S_IFMT(info.external_attr >> 16)
             if info.is_dir():

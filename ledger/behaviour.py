@@ -21,16 +21,15 @@ def behaviour_of(record: AttemptRecord, *, level: Capture) -> int:
     `level` is the capture level of the record's run. Durations, usage, reasons and results of tools are no behaviour.
     """
     calls = record.trajectory
-    texts = record.texts if level == "metadata" else tuple(map(comparable, record.texts))
     return hash(
         (
-            record.outcome_class,
             record.trajectory_digest,
-            tuple([(call.made, call.claimed, call.counts) for call in calls]) if calls else (),
-            _uncounted(calls),
-            texts,
-            tuple([(check.name, check.outcome, check.score) for check in record.checks]),
-            end_of(record),
+            record.texts if level == "metadata" else tuple(map(comparable, record.texts)),
+            # as texts: members of an enumeration are slow to hash
+            *[(check.name, str(check.outcome), check.score) for check in record.checks],
+            None if record.agent_end is record.outcome_class is None else (str(record.outcome_class), end_of(record)),
+            *[(call.made, call.claimed, call.counts) for call in calls],
+            *(_uncounted(calls) if calls else ()),
         )
     )
 

@@ -49,32 +49,31 @@ def read_journal(path: Path) -> Iterator[JournalBlock]:
         ValueError: a row is cut or no row, or the sequence of a block does not count from 1.
 
     """
-    key: tuple[bytes, int] | None = None
+    case, attempt = b"", b""
     answers: list[bytes] = []
     rows = offset = start = first_line = 0
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
-            case, attempt, sequence, request, via, response = _parts(line)
-            if (case, attempt) != key:
-                if key is not None:
-                    yield JournalBlock(key[0].decode(), key[1], rows, hash(tuple(answers)), start, first_line)
-                key, answers, rows, start, first_line = (case, attempt), [], 0, offset, number
+            match = _ROW.fullmatch(line)
+            its_case, its_attempt, sequence, request, via, response = match.groups() if match else _parts(line)
+            if its_case != case or its_attempt != attempt or not rows:
+                if rows:
+                    yield JournalBlock(case.decode(), int(attempt), rows, hash(tuple(answers)), start, first_line)
+                case, attempt, answers, rows, start, first_line = its_case, its_attempt, [], 0, offset, number
             rows += 1
-            if sequence != rows:
-                raise ValueError(f"line {number}: sequence {sequence} where {rows} follows")
+            if sequence != b"%d" % rows:
+                raise ValueError(f"line {number}: sequence {sequence.decode()} where {rows} follows")
             if via != b"model":
                 answers += (request, response)
             offset += len(line)
-    if key is not None:
-        yield JournalBlock(key[0].decode(), key[1], rows, hash(tuple(answers)), start, first_line)
+    if rows:
+        yield JournalBlock(case.decode(), int(attempt), rows, hash(tuple(answers)), start, first_line)
 
 
-def _parts(line: bytes) -> tuple[bytes, int, int, bytes, bytes, bytes]:
-    if match := _ROW.fullmatch(line):
-        case, attempt, sequence, request, via, response = match.groups()
-        return case, int(attempt), int(sequence), request, via, response
+def _parts(line: bytes) -> tuple[bytes, ...]:
+    """Case, attempt, sequence, digest of the request, door and digest of the answer, by a record of the row."""
     if not line.endswith(b"\n"):
         raise ValueError("a row is cut")
     row = JournalRow.model_validate_json(line)
-    request, response = row.request_digest.encode(), row.response_digest.encode()
-    return row.case.encode(), row.attempt, row.sequence, request, row.via.value.encode(), response
+    parts = (row.case, row.attempt, row.sequence, row.request_digest, row.via.value, row.response_digest)
+    return tuple(str(part).encode() for part in parts)

@@ -33,15 +33,15 @@ class JUnitCounts:
 
     def add(self, case: CaseResult) -> None:
         """Count one case."""
-        duration_ms = sum(attempt.duration_ms for attempt in case.attempts)
-        self.count(case.outcome, is_not_run=is_not_run(case), duration_ms=duration_ms)
-
-    def count(self, outcome: Outcome, *, is_not_run: bool, duration_ms: int) -> None:
-        """Count one testcase."""
         self.tests += 1
-        self.failures += outcome is Outcome.FAIL
-        self.skipped += is_not_run
-        self.errors += outcome is Outcome.UNKNOWN and not is_not_run
+        self.failures += case.outcome is Outcome.FAIL
+        self.skipped += is_not_run(case)
+        self.errors += case.outcome is Outcome.UNKNOWN and not is_not_run(case)
+        self.duration_ms += sum(attempt.duration_ms for attempt in case.attempts)
+
+    def add_passed(self, passed: int, *, duration_ms: int) -> None:
+        """Count so many cases that passed, which took so long together."""
+        self.tests += passed
         self.duration_ms += duration_ms
 
 
@@ -64,6 +64,11 @@ def clean(text: str) -> str:
 def attribute(value: str) -> str:
     """A clean text as the value of an attribute, without its quotes."""
     return value if _PLAIN.fullmatch(value) else value.translate(_ESCAPES)
+
+
+def clean_attribute(text: str) -> str:
+    """A text, cleaned, as the value of an attribute, without its quotes."""
+    return text if _PLAIN.fullmatch(text) else attribute(clean(text))
 
 
 def content(text: str) -> str:

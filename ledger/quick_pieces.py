@@ -14,12 +14,11 @@ from pydantic_core import to_json
 from contracts.attempt import AttemptRecord, Check, Usage
 from contracts.outcome import Outcome
 from contracts.results import AttemptResult, CaseResult
-from ledger.junit_text import SUITE_NAME, attribute, clean
+from ledger.junit_text import SUITE_NAME, clean_attribute
 from ledger.plan_file import PlannedRow
 
 _checks = TypeAdapter(tuple[Check, ...]).serializer
-_NOTHING_USED = Usage()
-_SHOWN = {False: "false", True: "true"}
+_PASS = Outcome.PASS
 _WRITTEN_HERE = frozenset(
     {
         *("attempt", "repeat", "retry_of", "outcome", "outcome_class", "reason", "checks", "tool_calls"),
@@ -32,43 +31,34 @@ _WRITTEN_ELSEWHERE = tuple(AttemptResult.model_fields.keys() - _WRITTEN_HERE)
 
 def is_quick(record: AttemptRecord) -> bool:
     """Whether `quick_result` and `quick_testcase` know everything that the only attempt of a case says."""
-    return (
-        record.outcome is Outcome.PASS
-        and record.outcome_class is None
-        and record.reason is None
-        and record.retry_of is None
-        and all(getattr(record, name, None) is None for name in _WRITTEN_ELSEWHERE)
-    )
+    if record.outcome is not _PASS or record.outcome_class or record.reason is not None or record.retry_of:
+        return False
+    return not _WRITTEN_ELSEWHERE or all(getattr(record, name, None) is None for name in _WRITTEN_ELSEWHERE)
 
 
 def quick_result(row: PlannedRow, record: AttemptRecord) -> bytes:
     """The case as an item of results.json, without indentation of its first line, for an attempt that is quick."""
-    used = (
-        "{}"
-        if record.usage == _NOTHING_USED
-        else _indented(to_json(record.usage, indent=2, by_alias=True, exclude_none=True).decode())
-    )
     return (
-        f'{{\n      "caseId": {quoted(row.case_id)},\n      "title": {quoted(row.title)},\n'
-        f'      "protected": {_SHOWN[row.protected]},\n      "outcome": "pass",\n      "flaky": false,\n'
+        f'{{\n      "caseId": {quoted(row[0])},\n      "title": {quoted(row[1])},\n'
+        f'      "protected": {"true" if row[2] else "false"},\n      "outcome": "pass",\n      "flaky": false,\n'
         f'      "attempts": [\n        {{\n          "attempt": {record.attempt},\n'
         f'          "repeat": {record.repeat},\n          "outcome": "pass",\n'
-        f'          "checks": {_checks_text(record)},\n'
+        f'          "checks": {_checks_text(record.checks)},\n'
         f'          "toolCalls": {record.tool_calls},\n          "durationMs": {record.duration_ms},\n'
-        f'          "usage": {used}\n        }}\n      ]\n    }}'
+        f'          "usage": {_usage_text(record.usage)}\n        }}\n      ]\n    }}'
     ).encode()
 
 
 def quick_testcase(row: PlannedRow, record: AttemptRecord) -> bytes:
     """The case as its line of junit.xml without the line's end, for an attempt that is quick."""
-    name, title = attribute(clean(row.case_id)), attribute(clean(row.title))
-    attempt = f"repeat {record.repeat}: pass, {record.tool_calls} tool calls, {record.duration_ms} ms"
+    name, title = clean_attribute(row[0]), clean_attribute(row[1])
     return (
         f'<testcase name="{name}" classname="{SUITE_NAME}" time="{record.duration_ms / 1000}"><properties>'
         f'<property name="title" value="{title}"></property>'
-        f'<property name="protected" value="{_SHOWN[row.protected]}"></property>'
-        f'<property name="flaky" value="false"></property>'
-        f'<property name="attempt.{record.attempt}" value="{attempt}"></property></properties></testcase>'
+        f'<property name="protected" value="{"true" if row[2] else "false"}"></property>'
+        f'<property name="flaky" value="false"></property><property name="attempt.{record.attempt}" '
+        f'value="repeat {record.repeat}: pass, {record.tool_calls} tool calls, {record.duration_ms} ms"></property>'
+        f"</properties></testcase>"
     ).encode()
 
 
@@ -80,21 +70,30 @@ def whole_pieces(case: CaseResult) -> tuple[bytes, bytes]:
     return result, testcase_piece(case).rstrip(b"\n")
 
 
-def _checks_text(record: AttemptRecord) -> str:
-    checks = record.checks
-    if len(checks) == 1 and _is_plain(check := checks[0]):
-        return (
-            f'[\n            {{\n              "name": {quoted(check.name)},\n'
-            f'              "type": "{check.type.value}",\n'
-            f'              "outcome": "{check.outcome.value}",\n              "expected": {quoted(check.expected)},\n'
-            f'              "actual": {quoted(check.actual)}\n            }}\n          ]'
-        )
+def _checks_text(checks: tuple[Check, ...]) -> str:
+    if len(checks) == 1:
+        (check,) = checks
+        if type(check.expected) is str and type(check.actual) is str and check.score is None and check.reason is None:
+            return (  # the most usual one: one text expected, one there was
+                f'[\n            {{\n              "name": {quoted(check.name)},\n'
+                f'              "type": "{check.type}",\n'
+                f'              "outcome": "{check.outcome}",\n              "expected": {quoted(check.expected)},\n'
+                f'              "actual": {quoted(check.actual)}\n            }}\n          ]'
+            )
     return _indented(_checks.to_json(checks, indent=2, by_alias=True, exclude_none=True).decode())
 
 
-def _is_plain(check: Check) -> bool:
-    """The most usual check: one text expected, one there was."""
-    return type(check.expected) is str and type(check.actual) is str and check.score is None and check.reason is None
+def _usage_text(usage: Usage) -> str:
+    if usage.cost_usd is not None:  # fractions are spelled in one way only
+        return _indented(to_json(usage, indent=2, by_alias=True, exclude_none=True).decode())
+    counts = []
+    if usage.input_tokens is not None:
+        counts.append(f'"inputTokens": {usage.input_tokens}')
+    if usage.output_tokens is not None:
+        counts.append(f'"outputTokens": {usage.output_tokens}')
+    if usage.model_calls is not None:
+        counts.append(f'"modelCalls": {usage.model_calls}')
+    return "{\n            " + ",\n            ".join(counts) + "\n          }" if counts else "{}"
 
 
 def _indented(text: str) -> str:

@@ -24,6 +24,9 @@ from ledger.repeats import RepeatTotals, pass_at_k
 from ledger.run_rows import CODES, NOWHERE, Place, RunRows
 from ledger.totals import Totals
 
+_PASS = Outcome.PASS
+_PASSED = CODES[Outcome.PASS]
+
 
 class DoesNotFollowError(ValueError):
     """The first contradiction between the records of a run; `ledger.following` names all of them."""
@@ -96,6 +99,8 @@ class _Reading:
 
     def whole(self) -> ReadRun:
         self._read_attempts()
+        passed, took_ms = self._totals.summary().passed, self._totals.metrics().duration_ms
+        self._counts.add_passed(passed, duration_ms=took_ms or 0)
         for place in [place for place, at in enumerate(self._rows.attempt_at) if at == NOWHERE]:
             self._tries.setdefault(place, [])
         with (self._root / evidence.ATTEMPTS).open("rb") as stream:
@@ -107,9 +112,9 @@ class _Reading:
                 self._take_whole(place, records)
         self._read_journal()
         self._rows.tries = {place: [one.place for one in tries] for place, tries in self._tries.items() if tries}
-        self._rows.summary, self._rows.metrics = self._totals.summary(), self._totals.metrics()
+        self._rows.totals = self._totals
         self._rows.means = self._repeats.means()
-        head = DerivedHead(self._plan.run_id, self._rows.summary, self._rows.metrics, self._counts)
+        head = DerivedHead(self._plan.run_id, self._totals.summary(), self._totals.metrics(), self._counts)
         self._derived.head = head
         return ReadRun(self._rows, self._derived)
 
@@ -142,15 +147,12 @@ class _Reading:
     def _take_quick(self, place: int, record: AttemptRecord) -> None:
         rows, case = self._rows, self._rows.cases[place]
         for check in record.checks:
-            if check.outcome is not Outcome.PASS:
+            if check.outcome is not _PASS:
                 raise DoesNotFollowError(f"{case.case_id}: passed, although a check of it did not")
-        rows.outcomes[place] = CODES[Outcome.PASS]
+        rows.outcomes[place] = _PASSED
         rows.behaviour[place] = behaviour_of(record, level=self._plan.capture)
         self._numbers[place], self._rows_due[place] = record.attempt, record.journal_rows
-        self._totals.count(Outcome.PASS)
-        self._totals.spend(record)
-        self._totals.measure(record.checks)
-        self._counts.count(Outcome.PASS, is_not_run=False, duration_ms=record.duration_ms)
+        self._totals.add_passed(record)
         self._derived.expect(place, quick_result(case, record), quick_testcase(case, record))
 
     def _take_whole(self, place: int, records: list[AttemptRecord]) -> None:
@@ -181,21 +183,19 @@ class _Reading:
         """Every block of rows belongs to one attempt, and every attempt has as many rows as its line says."""
         rows, due = self._rows, self._rows_due
         blocks = {(place, one.attempt): one for place, tries in self._tries.items() for one in tries}
-        for block in read_journal(self._root / evidence.JOURNAL):
-            place = self._index.get(block.case_id, NOWHERE)
-            if (one := blocks.pop((place, block.attempt), None)) is not None:
-                is_right = block.rows == one.rows
-                one.place.journal_at, one.place.journal_line = block.offset, block.line
-                if block.attempt in self._deciding[place]:
-                    self._deciding[place][block.attempt] = block.answers
-            else:
-                is_right = place != NOWHERE and self._numbers[place] == block.attempt and due[place] == block.rows
-                if is_right:
-                    due[place] = 0
-                    rows.answers[place] = block.answers
-                    rows.journal_at[place], rows.journal_line[place] = block.offset, block.line
-            if not is_right:
-                raise DoesNotFollowError(f"line {block.line}: rows that are not those of an attempt")
+        for case_id, attempt, count, answers, offset, line in read_journal(self._root / evidence.JOURNAL):
+            place = self._index.get(case_id, NOWHERE)
+            if place != NOWHERE and due[place] == count and self._numbers[place] == attempt:
+                due[place] = 0
+                rows.answers[place] = answers
+                rows.journal_at[place], rows.journal_line[place] = offset, line
+                continue
+            one = blocks.pop((place, attempt), None)
+            if one is None or one.rows != count:
+                raise DoesNotFollowError(f"line {line}: rows that are not those of an attempt")
+            one.place.journal_at, one.place.journal_line = offset, line
+            if attempt in self._deciding[place]:
+                self._deciding[place][attempt] = answers
         if any(due) or any(one.rows for one in blocks.values()):
             raise DoesNotFollowError("rows of an attempt are missing")
         for place, answers in self._deciding.items():

@@ -10,7 +10,6 @@ from pathlib import Path
 from contracts import evidence
 from contracts.attempt import AttemptRecord
 from contracts.outcome import Outcome
-from contracts.results import Metrics, Summary
 from ledger.plan_file import PlannedRow
 from ledger.repeats import Means
 from ledger.totals import Totals
@@ -40,8 +39,7 @@ class RunRows:
     journal_at: array[int]
     """Byte offset of the journal's first row of that attempt; NOWHERE for none."""
     journal_line: array[int]
-    summary: Summary
-    metrics: Metrics
+    totals: Totals
     means: Means | None
     """What repeats say; None: no case was repeated."""
     tries: dict[int, list[Place]] = field(default_factory=dict)
@@ -62,8 +60,7 @@ class RunRows:
             attempt_line=array("q", [0]) * count,
             journal_at=array("q", [NOWHERE]) * count,
             journal_line=array("q", [0]) * count,
-            summary=Totals().summary(),
-            metrics=Totals().metrics(),
+            totals=Totals(),
             means=None,
         )
 

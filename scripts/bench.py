@@ -23,8 +23,8 @@ def main() -> int:
         _bench_help()
         _bench_cases(folder)
         _bench_compose(folder)
-    for part in ("bench_memory", "bench_adapters", "bench_containers", "bench_faults", "bench_fixture_api"):
-        subprocess.run([sys.executable, "-m", f"scripts.{part}"], cwd=ROOT, check=True)
+    for part in ("memory", "adapters", "compare", "containers", "faults", "fixture_api"):
+        subprocess.run([sys.executable, "-m", f"scripts.bench_{part}"], cwd=ROOT, check=True)
     return 0
 
 

@@ -23,10 +23,10 @@ The first line of every error is `labctl: <code>: <what is wrong, naming the thi
 |---|---|
 """
 _EXITS = {
-    Exit.YES: "yes: every case passed; sealed and unchanged",
-    Exit.NO: "no: a case failed",
+    Exit.YES: "yes: every case passed; sealed and unchanged; no regression",
+    Exit.NO: "no: a case failed; a regression",
     Exit.USAGE: "usage or bad input",
-    Exit.CANNOT_TELL: "cannot tell: some outcome is unknown",
+    Exit.CANNOT_TELL: "cannot tell: some outcome is unknown, or the runs are not comparable",
     Exit.ENVIRONMENT: "environment: engine, image, stack",
     Exit.EVIDENCE: "evidence: unsealed, altered, truncated",
     Exit.BUG: "a bug in labctl",

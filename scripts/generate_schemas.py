@@ -1,4 +1,4 @@
-"""Writes contracts/schemas/ from the records of suite files and comparison.json; --check: are they current."""
+"""Writes contracts/schemas/ of a suite's files and of comparison.json; with --check says whether they are current."""
 
 from __future__ import annotations
 

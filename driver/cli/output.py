@@ -11,7 +11,7 @@ import click
 def say(text: object) -> None:
     """Print a result; where stdout takes no more, say so on stderr once and go on."""
     try:
-        click.echo(text)
+        _echo(str(text))
     except OSError as error:
         if not isinstance(error, BrokenPipeError):
             click.echo(
@@ -19,6 +19,14 @@ def say(text: object) -> None:
             )
         # nothing more can be said there, nor may the interpreter's last flush fail
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _echo(text: str) -> None:
+    """Print it, with escapes for what the encoding of stdout does not have."""
+    try:
+        click.echo(text)
+    except UnicodeEncodeError as error:
+        click.echo(text.encode(error.encoding, "backslashreplace").decode(error.encoding))
 
 
 def open_missing_streams() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
+RUN = ("run", "fixtures", "--backend", "process")
 HELP = """\
 Usage: labctl [OPTIONS] COMMAND [ARGS]...
 
@@ -26,16 +27,20 @@ Options:
   -h, --help  Show this message and exit.
 
 Commands:
-  run     Run a suite once; the last line of stdout is the run directory.
-  verify  Is a run sealed, whole, unchanged, and does results.json follow from
-          the attempts?
-  show    Show a run's summary, one trajectory, or its manifest.
-  cases   List the cases of a suite; `cases lint` reports every problem of it
-          at once.
-  jobs    The named profile combinations of a suite; --json feeds a CI matrix.
-  images  What would run, with digests.
-  doctor  Report every environment problem at once, each with its next step.
-  clean   Remove what dead runs left behind, never what a live run owns.
+  run      Run a suite once; the last line of stdout is the run directory.
+  replay   Run one case of a run again from its own evidence: reproduced,
+           diverged, or cannot tell.
+  compare  Which behaviour changed between two sealed runs?
+  verify   Is a run sealed, whole, unchanged, and does results.json follow
+           from the attempts?
+  show     Show a run's summary, one trajectory, or its manifest.
+  cases    List the cases of a suite; `cases lint` reports every problem of it
+           at once.
+  jobs     The named profile combinations of a suite; --json feeds a CI
+           matrix.
+  images   What would run, with digests.
+  doctor   Report every environment problem at once, each with its next step.
+  clean    Remove what dead runs left behind, never what a live run owns.
 """
 
 
@@ -64,7 +69,9 @@ def test_help_imports_no_work() -> None:
     assert not modules & {"pydantic", "rich", "python_on_whales", "fastapi"}
 
 
-@pytest.mark.parametrize("command", ["run", "verify", "show", "cases", "jobs", "images", "doctor", "clean"])
+@pytest.mark.parametrize(
+    "command", ["run", "replay", "compare", "verify", "show", "cases", "jobs", "images", "doctor", "clean"]
+)
 def test_every_command_has_help(command: str) -> None:
     done = labctl(command, "--help")
     assert done.returncode == 0
@@ -99,6 +106,23 @@ def test_every_command_has_help(command: str) -> None:
             "labctl: isolation-missing: ",
         ),
         (["verify", "no-such-run"], 2, "labctl: no-run: "),
+        (["verify", "latest:no-such-job"], 2, "labctl: no-run: "),
+        (["compare", "no-such-run", "no-such-run"], 2, "labctl: no-run: "),
+        (["compare", "README.md", "README.md"], 2, "labctl: no-run: "),
+        (["compare", "a", "b", "--regression-tolerance", "NaN"], 2, "labctl: bad-tolerance: "),
+        (["compare", "a", "b", "--regression-tolerance", "-1"], 2, "labctl: bad-tolerance: "),
+        (["compare", "a", "b", "--regression-tolerance", "2"], 2, "labctl: bad-tolerance: "),
+        (["compare", "a", "b", "--regression-tolerance", "1e-400"], 2, "labctl: bad-tolerance: "),
+        (["compare", "a", "b", "--allow-drift", "prompt"], 2, "labctl: unknown-drift: "),
+        (["compare", "a", "b", "--format", "xml"], 2, "labctl: bad-usage: "),
+        (["compare", "a"], 2, "labctl: bad-usage: "),
+        ([*RUN, "--baseline", "no-such-run"], 2, "labctl: no-run: "),
+        ([*RUN, "--baseline", "latest:no-such-job"], 2, "labctl: no-run: "),
+        ([*RUN, "--baseline", "README.md"], 2, "labctl: no-run: "),
+        ([*RUN, "--baseline", "fixtures", "--regression-tolerance", "nan"], 2, "labctl: bad-tolerance: "),
+        ([*RUN, "--baseline", "fixtures", "--allow-drift", "zeed"], 2, "labctl: unknown-drift: "),
+        ([*RUN, "--regression-tolerance", "0.1"], 2, "labctl: bad-usage: "),
+        ([*RUN, "--allow-removed"], 2, "labctl: bad-usage: "),
         (["show", "no-such-run"], 2, "labctl: no-run: "),
         (["cases", "lint", "no-such-suite"], 2, "labctl: suite-missing: "),
     ],
