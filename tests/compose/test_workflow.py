@@ -128,7 +128,7 @@ def test_the_jobs_of_the_suite_are_the_matrix(ci: Ci) -> None:
 def test_a_first_run_has_no_baseline_the_next_one_has_it_and_a_regression_fails_with_its_evidence_kept(ci: Ci) -> None:
     done, summary = ci.job("clean", run_id="1")
     assert {status for _, status in done} == {0}
-    assert "18 planned: 18 passed" in summary
+    assert re.search(r"(\d+) planned: \1 passed, 0 failed", summary)
     assert (ci.artefacts / "lab.clean.1.1" / "COMPLETE").is_file()
 
     ci.fresh()

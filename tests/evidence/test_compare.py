@@ -8,6 +8,7 @@ import shutil
 import tarfile
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -125,7 +126,7 @@ def test_a_run_compared_with_itself_is_allowed_and_says_so(good: Path) -> None:
 
 def test_an_edited_expectation_is_another_definition(tmp_path: Path, good: Path) -> None:
     plan = plan_of("p", "a").model_copy(update={"run_id": "run-b"})
-    edited = plan.cases[1].model_copy(update={"case_digest": "sha256:" + "1" * 64})
+    edited = replace(plan.cases[1], case_digest="sha256:" + "1" * 64)
     plan = plan.model_copy(update={"cases": (plan.cases[0], edited)})
     records = [attempt_of(plan, "p"), attempt_of(plan, "a", outcome=Outcome.FAIL)]
     found = compared(good, sealed_run(tmp_path / "edited", plan, records))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -29,8 +30,7 @@ def _side(folder: Path, cases: dict[str, tuple[Outcome, str, str]], *, seed: int
     plan = plan.model_copy(
         update={
             "cases": tuple(
-                planned.model_copy(update={"case_digest": "sha256:" + cases[planned.case_id][2] * 64})
-                for planned in plan.cases
+                replace(planned, case_digest="sha256:" + cases[planned.case_id][2] * 64) for planned in plan.cases
             )
         }
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,7 @@ def test_a_case_whose_definition_changed_is_unknown_and_no_flip(tmp_path: Path) 
     plan = plan_of("p", "a")
     edited = plan.model_copy(update={"cases": (plan.cases[0], plan_of("p", "a").cases[1])})
     edited = edited.model_copy(
-        update={"cases": (edited.cases[0], edited.cases[1].model_copy(update={"case_digest": "sha256:" + "2" * 64}))}
+        update={"cases": (edited.cases[0], replace(edited.cases[1], case_digest="sha256:" + "2" * 64))}
     )
     found = compared(
         side_of(tmp_path, plan, done(plan, "p"), done(plan, "a")),

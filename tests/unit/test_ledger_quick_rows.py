@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,7 @@ passing = st.fixed_dictionaries(
 @given(title=text, fields=passing, protected=st.booleans())
 def test_the_quick_pieces_are_those_of_the_records(title: str, fields: dict[str, Any], *, protected: bool) -> None:
     plan = plan_of("a-case")
-    case = plan.cases[0].model_copy(update={"title": title, "protected": protected})
+    case = replace(plan.cases[0], title=title, protected=protected)
     plan = plan.model_copy(update={"cases": (case,)})
     record = attempt_of(plan, "a-case", **fields)
     row = PlannedRow(case.case_id, title, protected, case.case_digest, 1)
