@@ -95,6 +95,7 @@ class ProcessStack:
                 fault_proxy=_fault_proxy(world, started, upstream=upstream, log=log),
                 startup_seconds=STARTUP_S,
             )
+            started.callback(self._standby.close)  # toxiproxy goes last: nothing may look as if it had died
             runner.send_line(order.to_line())
             yield runner.lines()
 
