@@ -95,6 +95,7 @@ class ProcessStack:
                 fault_proxy=_fault_proxy(world, started, upstream=upstream, log=log),
                 startup_seconds=STARTUP_S,
             )
+            started.callback(self._standby.close)  # toxiproxy goes last: nothing may look as if it had died
             runner.send_pieces(order.to_pieces())
             yield RunnerTalk(lines=runner.lines(), tell=runner.send_line)
 

@@ -42,7 +42,7 @@ def addresses(net: dict[str, Any]) -> dict[str, str]:
 
 @contextmanager
 def toxiproxy(run: LiveRun) -> Iterator[str]:
-    """A fault proxy like that of compose.yaml on the networks of the run, which this version does not start itself."""
+    """A fault proxy like that of compose.yaml on the networks of the run, which has no profile of its own."""
     setup = dict(line.split("=", 1) for line in (ROOT / ".env").read_text().splitlines() if "=" in line)
     control, tools = (network(run, name)["Id"] for name in ("control", "tools"))
     where = ("--network", control, "--network-alias", "fault-control", "--label", f"labctl.run={run.id}")

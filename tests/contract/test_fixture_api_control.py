@@ -6,6 +6,8 @@ import json
 import socket
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from tests.fakes.fixture_process import TIMEOUT_S, DataClient, FixtureProcess
 from tests.fakes.small_world import TALK
 
@@ -72,3 +74,31 @@ def test_a_request_in_flight_at_the_closing_is_answered_and_not_recorded(api: Fi
         connection.sendall(b'nt":1}')
         assert connection.recv(65536).startswith(b"HTTP/1.1 404 ")
     assert closed["served"] == []
+
+
+@pytest.mark.parametrize("asks", ["", "connection: close\r\n"])
+@pytest.mark.parametrize("path", ["/quick", "/health", "/order/a-1"])
+def test_behind_the_fault_proxy_the_client_is_asked_to_close_and_the_server_waits_for_it(
+    api: FixtureProcess, asks: str, path: str
+) -> None:
+    prefix = api.open("one", 117, faults=True, proxied=True)
+    request = f"GET {prefix}{path} HTTP/1.1\r\nhost: x\r\n{asks}\r\n".encode()
+    with socket.create_connection(("127.0.0.1", api.data_port), timeout=TIMEOUT_S) as connection:
+        for _ in range(1 if asks else 2):  # one that does not listen is answered all the same
+            connection.sendall(request)
+            assert b"\r\nconnection: close\r\n" in connection.recv(65536)
+        connection.settimeout(0.2)
+        with pytest.raises(TimeoutError):
+            connection.recv(1)
+    api.close("one", 117)
+
+
+def test_elsewhere_connections_are_kept_and_closed_where_the_client_asks_for_it(api: FixtureProcess) -> None:
+    prefix = api.open("one", 118, faults=True)
+    with socket.create_connection(("127.0.0.1", api.data_port), timeout=TIMEOUT_S) as connection:
+        connection.sendall(f"GET {prefix}/quick HTTP/1.1\r\nhost: x\r\n\r\n".encode())
+        assert b"connection:" not in connection.recv(65536)
+        connection.sendall(f"GET {prefix}/quick HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".encode())
+        assert b"\r\nconnection: close\r\n" in connection.recv(65536)
+        assert connection.recv(1) == b""
+    api.close("one", 118)
