@@ -27,7 +27,7 @@ def behaviour_of(record: AttemptRecord, *, level: Capture) -> int:
             record.texts if level == "metadata" else tuple(map(comparable, record.texts)),
             # as texts: members of an enumeration are slow to hash
             *[(check.name, str(check.outcome), check.score) for check in record.checks],
-            None if record.agent_end is record.outcome_class is None else (str(record.outcome_class), end_of(record)),
+            (str(record.outcome_class), end_of(record)) if record.agent_end or record.outcome_class else None,
             *[(call.made, call.claimed, call.counts) for call in calls],
             *(_uncounted(calls) if calls else ()),
         )

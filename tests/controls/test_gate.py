@@ -106,16 +106,21 @@ def test_another_seed_is_drift_and_stops_the_comparison_unless_it_is_allowed(lab
 
 
 def test_a_route_that_answers_otherwise_is_the_dataset_and_an_unequal_answer(lab: Lab) -> None:
-    lab.edit("state.json", '"status": "delivered"', '"status": "delivered "')
-    status, _, stderr = lab.run("other-world", "--baseline", str(lab.folder / "v6"), "--allow-drift", "dataset")
+    lab.edit("state.json", '"item": "espresso machine"', '"item": "espresso maker"')
+    status, stdout, stderr = lab.run("other-world", "--baseline", str(lab.folder / "v6"), "--allow-drift", "dataset")
     told = lab.comparison("other-world")
-    assert [one["key"] for one in told["drift"]] == ["dataset"], stderr
+    assert (status, [one["key"] for one in told["drift"]]) == (0, ["dataset"]), stderr
     assert told["drift"][0]["labelReused"]
-    assert status in {0, 1}
-    if told["toolResponses"]:
-        response = told["toolResponses"][0]
-        assert response["sameRequestsBefore"]
-        assert response["baseline"]["responseDigest"] != response["candidate"]["responseDigest"]
+    first = told["toolResponses"][0]
+    assert (first["caseId"], first["method"], first["path"]) == (
+        *("refund-approval-required", "GET"),
+        "/orders/synthetic-42",
+    )
+    assert first["sameRequestsBefore"]
+    assert first["baseline"]["responseDigest"] != first["candidate"]["responseDigest"]
+    row = (lab.folder / "other-world" / first["file"]).read_text().splitlines()[first["candidate"]["line"] - 1]
+    assert json.loads(row)["responseDigest"] == first["candidate"]["responseDigest"]
+    assert "equal requests got unequal answers" in stdout
 
 
 def test_an_edited_expectation_is_another_definition_and_no_flip(lab: Lab) -> None:

@@ -211,6 +211,32 @@ def test_a_plan_is_read_in_batches_as_it_is_read_whole(tmp_path: Path, monkeypat
         read_plan(path / evidence.PLAN)
 
 
+def test_cases_that_are_no_objects_are_refused(tmp_path: Path) -> None:
+    path = _run(tmp_path, plan_of("p")) / evidence.PLAN
+    head, _, _ = path.read_text().partition('"cases": [')
+    for cases in ("1", '"p"', "[]", "nonsense", '{"caseId": "p"}'):
+        path.write_text(f'{head}"cases": [\n    {cases}\n  ]\n}}\n')
+        with pytest.raises(ValidationError):
+            read_plan(path)
+
+
+def test_a_run_that_is_not_read_thoroughly_is_held_against_its_totals(tmp_path: Path) -> None:
+    path = _mixed(tmp_path)
+    thorough, quick = read_run(path), read_run(path, is_thorough=False)
+    assert thorough is not None
+    assert quick is not None
+    assert quick.follows
+    assert quick.rows.totals.summary() == thorough.rows.totals.summary()
+    assert (quick.rows.outcomes, quick.rows.behaviour, quick.rows.answers) == (
+        *(thorough.rows.outcomes, thorough.rows.behaviour),
+        thorough.rows.answers,
+    )
+    _edit(path / evidence.RESULTS, '"failed": 1', '"failed": 0')
+    forged = read_run(path, is_thorough=False)
+    assert forged is not None
+    assert not forged.follows
+
+
 def test_a_manifest_whose_cases_are_not_the_plans_does_not_follow(tmp_path: Path) -> None:
     plan = plan_of(*(f"case-{number}" for number in range(5)))
     path = _run(tmp_path, plan)
