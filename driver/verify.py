@@ -84,7 +84,7 @@ def verify_directory(root: Path, *, shown: Path, is_thorough: bool = True) -> Ve
         read = read_run(root, is_thorough=is_thorough)
         listed = listing.result()
     plan = _checked(root, listed, _plan_of(root, listed) if read is None else read.plan, shown=shown)
-    is_told = read is not None and read.follows and evidence.SESSIONS_JSON not in listed.sha256
+    is_told = read is not None and read.follows and not _may_have_sessions(root, listed)
     found = [] if is_told else what_does_not_follow(_whole_plan(root), root)
     if read is None or found:
         raise _diverging(plan.head, found, shown=shown)
@@ -104,6 +104,16 @@ def check_seal(root: Path, *, shown: Path) -> None:
     _require_seal(root, shown=shown)
     listed = list_run_files(root)
     _checked(root, listed, _plan_of(root, listed), shown=shown)
+
+
+def _may_have_sessions(root: Path, listed: RunFiles) -> bool:
+    """False for a run whose cases are surely none of docker-agent's: then no session file can be missing."""
+    settings = root / evidence.SUITE_FOLDER / "suite.toml"
+    return (
+        not listed.sha256.keys().isdisjoint((evidence.SESSIONS_JSON, evidence.SESSIONS_DB))
+        or f"{evidence.SUITE_FOLDER}/cases.json" not in listed.sha256
+        or (settings.is_file() and b"sessions" in settings.read_bytes())
+    )
 
 
 def _whole_plan(root: Path) -> Plan:
