@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic_core import to_json
+
 from contracts.manifest import CaseConditions, EnvironmentManifest
 from contracts.plan import Conditions, PlannedCase
 from ledger.plan_file import PlannedRow
@@ -73,7 +75,7 @@ def _batches(conditions: Conditions, cases: Iterable[PlannedRow]) -> Iterator[by
 def _template(conditions: Conditions) -> tuple[str, str, str]:
     """The text of one case's conditions before its id, between id and digest, and after the digest."""
     case = PlannedCase(case_id=_ID, title="", protected=False, case_digest=_DIGEST)
-    text = CaseConditions.of(conditions, case).model_dump_json(by_alias=True, exclude_none=True, indent=2)
+    text = to_json(CaseConditions.of(conditions, case), by_alias=True, exclude_none=True, indent=2).decode()
     before, _, rest = text.replace("\n", "\n    ").partition(json.dumps(_ID))
     between, _, after = rest.partition(json.dumps(_DIGEST))
     return before, between, after
