@@ -1,4 +1,4 @@
-"""What of the selected cases' faults a run has to apply, its digest, and what an agent cannot be given."""
+"""What of a suite's faults a run has to apply, its digest, and what an agent cannot be given."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ def cases_with_toxics(cases: Iterable[Case], profiles: Sequence[str]) -> tuple[s
 
 
 def with_fault_plan(conditions: Conditions, cases: Iterable[Case]) -> Conditions:
-    """The conditions with the digest of the faults of the selected cases, as they are written, where they are on."""
+    """The conditions with the digest of the faults of all cases of the suite, as they are written, where they are on.
+
+    Of all, selected or not: one case run by itself has the plan that it had among the others.
+    """
     if FAULT_PROFILE not in conditions.profiles:
         return conditions
     written = {
