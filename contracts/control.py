@@ -78,6 +78,8 @@ class ServedRequest(Record):
     response_text: str | None = None
     """The body as text; None when it is not UTF-8."""
     unmatched: UnmatchedRequest | None = None
+    decided_at_ns: int | None = None
+    """When its answer was decided, in Unix nanoseconds of the machine's own clock: for traces, never journaled."""
 
 
 class AttemptClosed(Record):

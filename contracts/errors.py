@@ -35,6 +35,7 @@ class ErrorCode(Enum):
     UNSET_VARIABLE = ("unset-variable", Exit.USAGE, "`-e KEY` names a variable that has no value anywhere.")
     RUN_ID_TAKEN = ("run-id-taken", Exit.USAGE, "A run directory of that id is already there; nothing was changed.")
     NO_RUN = ("no-run", Exit.USAGE, "The path is no run directory.")
+    NO_TRACE = ("no-trace", Exit.USAGE, "The run has no spans: it was made without the profile observe.")
     NO_ENGINE = ("no-engine", Exit.ENVIRONMENT, "No container engine answers, or it is too old.")
     ENGINE_FAILED = ("engine-failed", Exit.ENVIRONMENT, "The container engine refused or failed a call.")
     IMAGE_MISSING = ("image-missing", Exit.ENVIRONMENT, "An image of the stack is not on this machine.")

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from contracts.plan import Conditions, ImageIdentity, PlannedCase, Program
 from contracts.record import Record
+from contracts.telemetry import Telemetry
 
 
 class HostFacts(Record):
@@ -90,4 +91,6 @@ class EnvironmentManifest(Record):
     source: SourceFacts
     not_enforced: tuple[str, ...] = ()
     """Limits that this backend does not enforce."""
+    telemetry: Telemetry | None = None
+    """Present exactly with the profile observe."""
     cases: dict[str, CaseConditions]

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from contracts.plan import Plan
 from contracts.record import Record
+from contracts.telemetry import SpanSink
 
 FIXTURE_URL_MARK = "{fixtureUrl}"
 """In the text of an agent file: the attempt's address. docker-agent expands no variable in that of an MCP server."""
@@ -65,5 +66,7 @@ class RunnerOrder(Record):
     """Provider keys and what -e names; values are in no file."""
     docker_agent: DockerAgentOrder | None = None
     """Present exactly for that adapter."""
+    spans: SpanSink | None = None
+    """Where spans go; None: none are made."""
     startup_seconds: float = 30.0
     """How long fixture API and agent_host may take to answer."""

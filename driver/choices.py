@@ -8,7 +8,7 @@ from datetime import datetime
 
 from contracts.agent_resolution import missing_token
 from contracts.errors import ErrorCode, LabError
-from contracts.plan import OWN_PROFILES, AgentPlan
+from contracts.plan import FAULT_PROFILE, AgentPlan
 from contracts.planning import select_cases
 from contracts.suite.case import Case
 from contracts.suite.loading import load_suite
@@ -78,11 +78,10 @@ def _refuse_missing_token(agent: AgentPlan, env: AgentEnv) -> None:
 
 
 def _refuse_unbuilt_profiles(profiles: Sequence[str]) -> None:
-    unbuilt = [profile for profile in profiles if profile in OWN_PROFILES]
-    if unbuilt:
+    if FAULT_PROFILE in profiles:
         raise LabError(
             ErrorCode.NOT_BUILT_YET,
-            f"the profile {', '.join(unbuilt)} is not part of this version",
+            f"the profile {FAULT_PROFILE} is not part of this version",
             expected="a profile that compose_files of the suite declare",
         )
 

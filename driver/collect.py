@@ -18,11 +18,13 @@ from contracts.lines import (
     RunnerLine,
     RunnerReady,
     RunnerRefused,
+    RunnerSpans,
     RunnerStarted,
     runner_lines,
 )
 from contracts.outcome import Outcome, OutcomeClass
 from contracts.plan import Plan
+from contracts.telemetry import SpanCount
 from driver import clock
 from driver.judging.attempts import Judging
 from driver.ports import Progress
@@ -37,6 +39,8 @@ class Collected:
 
     finished: bool = False
     attempts: int = 0
+    spans: SpanCount | None = None
+    """None: no spans are made, or it ended before it said so."""
     under_way: dict[tuple[str, int], tuple[str, RunnerStarted]] = field(default_factory=dict)
     """(case id, attempt) -> when it started, and what the runner said of it."""
 
@@ -100,6 +104,8 @@ class Collector:
             elif isinstance(record, RunnerStarted):
                 self.collected.under_way[record.case_id, record.attempt] = clock.instant(clock.now()), record
                 self.progress(record)
+            elif isinstance(record, RunnerSpans):
+                self.collected.spans = record.count
             elif isinstance(record, RunnerFinished):
                 self.collected.finished = True
         if not self.collected.finished:

@@ -8,6 +8,7 @@ from typing import Self
 from contracts import evidence
 from contracts.plan import Plan
 from contracts.suite.case import Case
+from contracts.telemetry import Telemetry
 from driver import clock
 from driver.drafting import Draft
 from driver.manifest import Surroundings, manifest_of, surroundings_of
@@ -34,7 +35,9 @@ class Conclusion:
         sessions = tuple(case for case in draft.cases if case.id in draft.suite.sessions)
         return cls(surroundings_of(draft.suite.root, lock_files=locks), sessions)
 
-    def write(self, run: RunDirectory, plan: Plan, *, stack: Stack, redactor: Redactor) -> Grading:
+    def write(
+        self, run: RunDirectory, plan: Plan, *, stack: Stack, redactor: Redactor, telemetry: Telemetry | None = None
+    ) -> Grading:
         """Write the last files and seal the run; raises LabError WRITE_FAILED."""
         plan = redactor.redact_record(plan)  # verify recomputes from the plan as it was written
         grading = grade_run(plan, run.path / evidence.ATTEMPTS)
@@ -50,6 +53,7 @@ class Conclusion:
             finished_at=clock.now(),
             engine=stack.facts(),
             not_enforced=stack.not_enforced,
+            telemetry=telemetry,
         )
         run.write_record(evidence.ENVIRONMENT, redactor.redact_record(manifest))
         readme = run_readme(plan, redacted=redactor.names, not_redactable=redactor.too_short, kept=stack.kept)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from contracts import evidence
 from contracts.exits import Exit
-from contracts.plan import Plan
+from contracts.plan import OWN_PROFILES, Plan
+from contracts.telemetry import Telemetry
 from driver.abort import Reached, leave_unsealed
 from driver.agent_reference import fetch_agent
 from driver.collect import Collector, await_ready, read_runner
@@ -25,6 +26,7 @@ from driver.request import RunRequest
 from driver.run_log import RunLog
 from driver.scratch import scratch_folder
 from driver.staging import Staged, keep_agent, keep_suite, staged
+from driver.telemetry import keep_spans, spans_folder, tell_losses
 from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 
@@ -81,10 +83,10 @@ def _checked(draft: Draft, stack: Stack, host_env: Mapping[str, str]) -> _Ready:
     """The plan with what the preflight found; every environment problem at once."""
     checks = Refusals()
     env, profiles = draft.env.values, draft.request.profiles
-    services = checks.value_of(lambda: stack.user_services(draft.suite, profiles=profiles, env=env))
-    images = checks.value_of(
-        lambda: stack.preflight(needs_agent=draft.plan.agent.needs_host, bases=draft.image_references)
-    )
+    of_users = tuple(profile for profile in profiles if profile not in OWN_PROFILES)
+    services = checks.value_of(lambda: stack.user_services(draft.suite, profiles=of_users, env=env))
+    needs_agent, bases = draft.plan.agent.needs_host, draft.image_references
+    images = checks.value_of(lambda: stack.preflight(needs_agent=needs_agent, bases=bases, profiles=profiles))
     found = checks.value_of(
         lambda: (ready_agent(draft.agent, draft.plan, agent_env=draft.env.values, host_env=host_env),)
     )
@@ -114,6 +116,7 @@ def _run(
     folder = draft.agent.folder
     with (
         staged(draft.suite, agent=folder) as stage,
+        spans_folder(plan) as spans,
         ThreadPoolExecutor(1, "conclusion") as background,
         _judging(draft) as judging,
     ):
@@ -121,11 +124,12 @@ def _run(
         run = RunDirectory.create(draft.request.evidence, run_id=plan.run_id)
         with leave_unsealed(run, planned=len(plan.cases)) as reached:
             _write_inputs(run, plan, stage, redactor=redactor, not_the_agents=folder.left_out if folder else ())
-            world = _world(draft, ready, stage)
+            world = _world(draft, ready, stage, spans)
             collector = Collector(run=run, plan=plan, redactor=redactor, progress=progress(plan), judging=judging)
             _attempt_all(world, collector, stack=stack, reached=reached, warn=warn)
             collector.settle()
-            grading = conclusion.result().write(run, plan, stack=stack, redactor=redactor)
+            telemetry = _telemetry(collector, spans, warn=warn)
+            grading = conclusion.result().write(run, plan, stack=stack, redactor=redactor, telemetry=telemetry)
     return RunOutcome(path=run.path, grading=grading, exit_code=grading.exit_code)
 
 
@@ -149,7 +153,16 @@ def _attempt_all(
         collector.take(records)
 
 
-def _world(draft: Draft, ready: _Ready, stage: Staged) -> World:
+def _telemetry(collector: Collector, spans: Path | None, *, warn: Callable[[str], None]) -> Telemetry | None:
+    if spans is None:
+        return None
+    said, redactor = collector.collected.spans, collector.redactor
+    telemetry = keep_spans(collector.run, collector.plan, spans, said=said, redactor=redactor)
+    tell_losses(telemetry, warn=warn)
+    return telemetry
+
+
+def _world(draft: Draft, ready: _Ready, stage: Staged, spans: Path | None) -> World:
     file, plan = None, ready.plan
     if stage.agent is not None and plan.agent.file is not None:
         file = StagedAgentFile(
@@ -166,6 +179,7 @@ def _world(draft: Draft, ready: _Ready, stage: Staged) -> World:
         suite_root=draft.suite.root,
         services=ready.services,
         own_containers=draft.own_containers,
+        spans_folder=spans,
         agent_file=file,
     )
 

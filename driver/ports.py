@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,6 +71,8 @@ class World:
     services: UserServices = UserServices()
     own_containers: OwnContainers | None = None
     """None: all attempts share one."""
+    spans_folder: Path | None = None
+    """Where the spans of the run are written; None: none are made."""
     agent_file: StagedAgentFile | None = None
     """Present exactly for a docker-agent agent."""
 
@@ -112,7 +114,9 @@ class Stack(Protocol):
         """
         ...
 
-    def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:
+    def preflight(
+        self, *, needs_agent: bool, bases: Mapping[str, str] | None = None, profiles: Collection[str] = ()
+    ) -> dict[str, ImageIdentity]:
         """Check everything that can be checked before a start; the images that will run, by service.
 
         `bases` are references of what containers of attempts are made from, by their keys in plan.images.

@@ -22,12 +22,13 @@ from runner.agents.limits import most_other_requests, passed_limit
 from runner.checks.interface import Observed
 from runner.json_values import digest_of_any
 from runner.judging import judge
+from runner.trace import NO_TRACING, AttemptTrace, Tracing
 from runner.trajectory import counted, digest_trajectory, merge_trajectory
 from runner.verdict import Happened, decide, not_run
 from runner.world import WorldLostError, WorldRefusedError
 
 _SHOWED_NOTHING = frozenset({EndKind.INFRASTRUCTURE, EndKind.SETUP, EndKind.SUITE})
-_COMPLETIONS = "/v1/chat/completions"
+COMPLETIONS = "/v1/chat/completions"
 """Where a model is called; asking which models there are calls none."""
 _NO_RUN = AgentRun(ending=Ending(kind=EndKind.FINISHED))
 
@@ -73,11 +74,18 @@ class AttemptMaker:
     """Told when an attempt begins."""
     suite_until_s: float = float("inf")
     """When the suite's time is over, on the runner's clock."""
+    tracing: Tracing = NO_TRACING
 
     def make(self, task: Task) -> RunnerAttempt:
         """The finished attempt; whatever happened is in its record."""
+        with self.tracing.attempt(task) as trace:
+            finished = self._made(task, trace)
+            trace.finished(finished.record)
+        return finished
+
+    def _made(self, task: Task, trace: AttemptTrace) -> RunnerAttempt:
         started_at = clock.now_at()
-        assignment = self._assignment(task)
+        assignment = replace(self._assignment(task), trace=trace)
         try:
             prefix = self._open(assignment)
         except WorldLostError as trouble:
@@ -140,6 +148,7 @@ class AttemptMaker:
 def _judge(  # noqa: PLR0913 - an attempt's parts
     assignment: Assignment, task: Task, run: AgentRun, closed: AttemptClosed, *, started_at: str, seconds: float
 ) -> RunnerAttempt:
+    assignment.trace.seen(closed.served, run.events)
     calls = merge_trajectory(closed.served, run.events, bound_tools=assignment.bound_tools)
     run = replace(
         run,
@@ -156,7 +165,7 @@ def _judge(  # noqa: PLR0913 - an attempt's parts
         passed_limit=run.ending.limit,
     )
     # an agent that never ran, or lost its world, showed nothing that could be judged
-    checks = () if run.ending.kind in _SHOWED_NOTHING else judge(task.case, observed)
+    checks = () if run.ending.kind in _SHOWED_NOTHING else judge(task.case, observed, trace=assignment.trace)
     happened = Happened(
         ending=run.ending,
         checks=checks,
@@ -194,7 +203,7 @@ def _with_model_calls(usage: Usage, closed: AttemptClosed, *, is_scripted: bool)
     if usage.model_calls is not None or not is_scripted:
         return usage
     rows = (request.row for request in closed.served)
-    model_calls = sum(row.via is Via.MODEL and row.path == _COMPLETIONS for row in rows)
+    model_calls = sum(row.via is Via.MODEL and row.path == COMPLETIONS for row in rows)
     return usage.model_copy(update={"model_calls": model_calls})
 
 

@@ -49,11 +49,11 @@ def plan_tasks(plan: Plan, suite: Suite) -> Iterator[tuple[Task, ...]]:
 class Schedule:
     """Runs groups of tasks on threads.
 
-    `emit` gets every attempt as it is finished, `lost` says why no further one can be made, and `abandon` ends those
-    that are under way when a thread fails.
+    `emit` gets every attempt as it is finished, `lost` says why no further one can be made, `abandon` ends those
+    that are under way when a thread fails, and `over` is told when no further try of a repeat will come.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - whom it tells of what
         self,
         maker: Maker,
         *,
@@ -61,12 +61,14 @@ class Schedule:
         lost: Callable[[], str | None],
         abandon: Callable[[], None],
         retries: int,
+        over: Callable[[Task], None] = lambda _: None,
     ) -> None:
         self._maker = maker
         self._emit = emit
         self._lost = lost
         self._abandon = abandon
         self._retries = retries
+        self._over = over
         self._lock = threading.Lock()
         self._made = 0
 
@@ -99,6 +101,12 @@ class Schedule:
 
     def _make(self, task: Task) -> None:
         """One repeat: its first try, and others while they die of what is not the agent's."""
+        try:
+            self._make_tries(task)
+        finally:
+            self._over(task)
+
+    def _make_tries(self, task: Task) -> None:
         lost = self._lost()
         if lost is not None:
             self._finish(self._maker.skip(task, reason=lost))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.order import HostOverTcp, HostPerAttempt, RunnerOrder
 from contracts.plan import Backend, ImageIdentity
 from contracts.suite.suite import Suite
+from contracts.telemetry import OBSERVE_PROFILE, SpansToCollector
 from driver import clock
 from driver.checkout import ROOT
 from driver.owner import own_identity
@@ -37,6 +39,9 @@ FILES = (ROOT / "compose.yaml", ROOT / "driver" / "stacks" / "labctl.compose.yam
 RUNNER_END_S = 10.0
 """How long `compose run` may take to end after its runner was told to."""
 _LOG_LINES = 200
+COLLECTOR = "otel-collector"
+COLLECTOR_SINK = SpansToCollector(url=f"http://{COLLECTOR}:4318/v1/traces", health_url=f"http://{COLLECTOR}:13133")
+"""As the runner reaches it, on the control network."""
 
 
 class ComposeStack:
@@ -53,9 +58,14 @@ class ComposeStack:
         """See `driver.ports.Stack`."""
         return user_services(suite, profiles=profiles, env=env)
 
-    def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:
+    def preflight(
+        self, *, needs_agent: bool, bases: Mapping[str, str] | None = None, profiles: Collection[str] = ()
+    ) -> dict[str, ImageIdentity]:
         """The images that will run, each checked; raises LabError with exit 4."""
-        own = checked_images(("fixture-api", "eval-runner", *(("agent",) if needs_agent else ())))
+        services = ["fixture-api", "eval-runner"]
+        services += ["agent"] if needs_agent else []
+        services += [COLLECTOR] if OBSERVE_PROFILE in profiles else []
+        own = checked_images(tuple(services))
         return own | found_images(bases or {}, use="containers of attempts are made from it:")
 
     def facts(self) -> EngineFacts:
@@ -73,6 +83,7 @@ class ComposeStack:
             work = stack.enter_context(scratch_folder())
             env_file, part = work / "env", work / "services.json"
             env_file.write_text(_env_text(world))
+            _let_collector_write(world.spans_folder)
             write_stack_part(world, part)
             mounts = docker_agent_mounts(world, runtime="docker", folder=work)
             more = [write_way_out(work, world)] if world.plan.conditions.egress else []
@@ -82,7 +93,7 @@ class ComposeStack:
                 root=ROOT,
                 files=(*FILES, *more, *([part] if world.services.services else ())),
                 env_file=env_file,
-                profiles=("eval", "agent") if _shares_an_agent(world) else ("eval",),
+                profiles=_profiles(world),
             )
             stack.callback(project.down)
             stack.callback(_keep_logs, project, world, log)
@@ -115,6 +126,11 @@ class ComposeStack:
         own = replace(world.own_containers, mounts=mounts)
         with attempt_place(world, own, project=project, user=user, labels=labels, kept=kept) as place:
             yield place
+
+
+def _profiles(world: World) -> tuple[str, ...]:
+    agent = ("agent",) if _shares_an_agent(world) else ()
+    return ("eval", *agent, *((OBSERVE_PROFILE,) if world.spans_folder else ()))
 
 
 def _shares_an_agent(world: World) -> bool:
@@ -158,7 +174,8 @@ def _start_failure(child: Child, project: Project, *, services: Sequence[str]) -
 
 
 def _keep_logs(project: Project, world: World, log: LogLine) -> None:
-    services = ("fixture-api", "agent") if _shares_an_agent(world) else ("fixture-api",)
+    services = ["fixture-api", *(["agent"] if _shares_an_agent(world) else [])]
+    services += [COLLECTOR] if world.spans_folder else []
     for service in services:
         for line in project.logs(service, tail=_LOG_LINES):
             log(service, line)
@@ -188,8 +205,16 @@ def _env_text(world: World) -> str:
         "LAB_CPUS": f"{conditions.limits.cpus or 0:g}",
         "FIXED_NOW": conditions.clock,
         "FIXTURE_SELECT": world.plan.agent.select,
+        **({"LAB_TRACES": str(world.spans_folder)} if world.spans_folder else {}),
     }
     return "".join(f"{name}={value}\n" for name, value in values.items())
+
+
+def _let_collector_write(folder: Path | None) -> None:
+    """It is no root, and where the driver is, the folder is not its own."""
+    if folder is not None and os.getuid() == 0:
+        setup = read_env_file(ENV_FILE)
+        os.chown(folder, int(setup["LAB_UID"]), int(setup["LAB_GID"]))
 
 
 def _order(world: World) -> RunnerOrder:
@@ -207,4 +232,5 @@ def _order(world: World) -> RunnerOrder:
         agent_suite=AGENT_SUITE,
         agent_env=dict(world.agent_env),
         docker_agent=docker_agent_order(world.agent_file),
+        spans=COLLECTOR_SINK if world.spans_folder else None,
     )

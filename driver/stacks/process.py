@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -12,12 +12,14 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.order import DockerAgentOrder, HostOverStdio, RunnerOrder
 from contracts.plan import Backend, ImageIdentity
 from contracts.suite.suite import Suite
+from contracts.telemetry import SpansToFile
 from driver.checkout import AGENT_HOST
 from driver.ports import EngineFacts, KeptContainer, LogLine, UserServices, World
 from driver.refusals import refuse_unknown_profiles
 from driver.scratch import scratch_folder
 from driver.stacks.children import Child
 from driver.stacks.standby import Standby
+from driver.telemetry import SPANS_FILE
 
 STARTUP_S = 30.0
 """How long fixture API and runner may take to be ready."""
@@ -54,7 +56,13 @@ class ProcessStack:
             )
         return UserServices()
 
-    def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:  # noqa: ARG002 - the port's signature
+    def preflight(
+        self,
+        *,
+        needs_agent: bool,  # noqa: ARG002 - the port's signature
+        bases: Mapping[str, str] | None = None,  # noqa: ARG002 - as above
+        profiles: Collection[str] = (),  # noqa: ARG002 - as above
+    ) -> dict[str, ImageIdentity]:
         """Nothing to check: the interpreter that runs this runs everything; no images."""
         return {}
 
@@ -80,6 +88,7 @@ class ProcessStack:
                 agent_suite=str(world.agent_suite),
                 agent_env=dict(world.agent_env),
                 docker_agent=_docker_agent(world),
+                spans=SpansToFile(path=str(world.spans_folder / SPANS_FILE)) if world.spans_folder else None,
                 startup_seconds=STARTUP_S,
             )
             runner.send_line(order.to_line())

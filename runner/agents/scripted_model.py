@@ -31,6 +31,7 @@ class ScriptedSession:
 
     def __init__(self, assignment: Assignment, *, server: Exchange, prefix: str) -> None:
         self._server = server
+        self._trace = assignment.trace
         self._target = f"{prefix}/v1/chat/completions"
         self._messages: list[Json] = []
         if system := system_text(assignment):
@@ -49,7 +50,8 @@ class ScriptedSession:
         """What the model says next; raises ModelTroubleError."""
         body = json.dumps(self._request, ensure_ascii=False, separators=(",", ":")).encode()
         try:
-            answer = self._server.exchange("POST", self._target, body=body, headers=_HEADERS, seconds=seconds)
+            headers = {**_HEADERS, **self._trace.headers()}
+            answer = self._server.exchange("POST", self._target, body=body, headers=headers, seconds=seconds)
         except (TimedOutError, UnreachableError) as trouble:
             # the model is the lab's own, and no planned fault was on it
             reason = f"the scripted model gave no answer: {trouble}"

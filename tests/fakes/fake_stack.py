@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -61,7 +61,9 @@ class FakeStack:
     def user_services(self, suite: Suite, *, profiles: tuple[str, ...], env: Mapping[str, str]) -> UserServices:
         return UserServices()
 
-    def preflight(self, *, needs_agent: bool, bases: Mapping[str, str] | None = None) -> dict[str, ImageIdentity]:
+    def preflight(
+        self, *, needs_agent: bool, bases: Mapping[str, str] | None = None, profiles: Collection[str] = ()
+    ) -> dict[str, ImageIdentity]:
         return {}
 
     def facts(self) -> EngineFacts:
