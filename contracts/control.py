@@ -42,6 +42,8 @@ class AttemptOpening(AttemptKey):
     """All other requests of the world, so that no flood of them fills a memory."""
     faults: bool = False
     """The fault profile is on: the case's response faults are served."""
+    timed: bool = False
+    """The observe profile is on: rows say when their answers were decided."""
 
 
 class AttemptOpened(Record):
@@ -79,7 +81,7 @@ class ServedRequest(Record):
     """The body as text; None when it is not UTF-8."""
     unmatched: UnmatchedRequest | None = None
     decided_at_ns: int | None = None
-    """When its answer was decided, in Unix nanoseconds of the machine's own clock: for traces, never journaled."""
+    """When its answer was decided, in Unix nanoseconds of the machine's own clock, in attempts that are `timed`."""
 
 
 class AttemptClosed(Record):

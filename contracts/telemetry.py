@@ -28,6 +28,10 @@ class SpansToCollector(Record):
     health_url: str
 
 
+COLLECTOR = "otel-collector"
+"""Its service of compose.yaml, and its name on the control network, where it exists exactly with the profile."""
+COLLECTOR_SINK = SpansToCollector(url=f"http://{COLLECTOR}:4318/v1/traces", health_url=f"http://{COLLECTOR}:13133")
+
 SpanSink = Annotated[SpansToFile | SpansToCollector, Field(discriminator="kind")]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from contracts.control import ServedRequest, UnmatchedRequest
+from contracts.control import AttemptOpening, ServedRequest, UnmatchedRequest
 from contracts.journal import JournalRow, Via
 from contracts.record import Json
 from fixture_api.answers import Answer
@@ -91,14 +91,14 @@ def _text_of(body: bytes) -> str | None:
         return None
 
 
-def records(rows: list[Served], *, case: str, attempt: int) -> Iterator[ServedRequest]:
+def records(rows: list[Served], *, opening: AttemptOpening) -> Iterator[ServedRequest]:
     """The rows as records; the place in the list is the sequence, from 1."""
     for sequence, one in enumerate(rows, 1):
         answer = one.decision.answer
         method = one.target.method
         row = JournalRow(
-            case=case,
-            attempt=attempt,
+            case=opening.case,
+            attempt=opening.attempt,
             sequence=sequence,
             method=method,
             path=one.target.path,
@@ -120,5 +120,5 @@ def records(rows: list[Served], *, case: str, attempt: int) -> Iterator[ServedRe
             arguments=arguments,
             response_text=text,
             unmatched=one.decision.unmatched,
-            decided_at_ns=one.decided_at_ns,
+            decided_at_ns=one.decided_at_ns if opening.timed else None,
         )

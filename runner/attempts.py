@@ -15,6 +15,7 @@ from contracts.plan import FAULT_PROFILE, Plan, PlannedCase
 from contracts.planning import attempt_limits
 from contracts.suite.case import Case
 from contracts.suite.suite import Suite
+from contracts.telemetry import OBSERVE_PROFILE
 from contracts.verdict import Verdict
 from runner import clock
 from runner.agents.interface import Agent, AgentRun, Assignment, Ending, EndKind
@@ -141,6 +142,7 @@ class AttemptMaker:
             model_call_limit=assignment.limits.model_calls,
             request_limit=most_other_requests(assignment.limits),
             faults=FAULT_PROFILE in self.plan.conditions.profiles,
+            timed=OBSERVE_PROFILE in self.plan.conditions.profiles,
         )
         return self.world.open(opening).prefix
 

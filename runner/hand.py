@@ -19,6 +19,7 @@ from contracts.plan import Plan
 from contracts.planning import conditions_of, planned_cases, resolve_agent, select_cases
 from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
+from contracts.telemetry import COLLECTOR, COLLECTOR_SINK, OBSERVE_PROFILE, SpanCount
 from ledger.capture import capture_attempt
 from ledger.grading import grade_run
 from ledger.results import exit_of
@@ -33,6 +34,8 @@ from runner.randomness import random_bytes
 
 FAULT_PROXY = "fault-proxy"
 """A name of the stack's network that exists exactly when the profile fault is on."""
+TRACES = ".build/traces/otlp.jsonl"
+"""Where compose.yaml has the collector write on the host."""
 AGENT_PORT = 7070
 STARTUP_S = 30.0
 
@@ -62,11 +65,18 @@ def _options(argv: list[str]) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
+def is_up(name: str, resolve: Callable[[str], object]) -> bool:
+    """Whether a service of the stack is there."""
+    try:
+        resolve(name)
+    except OSError:
+        return False
+    return True
+
+
 def refuse_faults(resolve: Callable[[str], object]) -> None:
     """Raise LabError when the fault proxy is up: nothing may look as if faults had been applied."""
-    try:
-        resolve(FAULT_PROXY)
-    except OSError:
+    if not is_up(FAULT_PROXY, resolve):
         return
     raise LabError(
         ErrorCode.NOT_BUILT_YET,
@@ -78,7 +88,9 @@ def refuse_faults(resolve: Callable[[str], object]) -> None:
 
 def _run(options: argparse.Namespace, argv: list[str]) -> int:
     suite = load_suite(Path(options.suite))
-    plan = plan_by_hand(suite, command=("python", "-m", "runner", "hand", *argv))
+    observed = is_up(COLLECTOR, socket.gethostbyname)
+    command = ("python", "-m", "runner", "hand", *argv)
+    plan = plan_by_hand(suite, command=command, profiles=(OBSERVE_PROFILE,) if observed else ())
     order = RunnerOrder(
         plan=plan,
         suite=options.suite,
@@ -86,6 +98,7 @@ def _run(options: argparse.Namespace, argv: list[str]) -> int:
         control_url=options.control_url,
         agent_host=HostOverTcp(host=options.agent_host, port=AGENT_PORT),
         agent_suite=options.agent_suite,
+        spans=COLLECTOR_SINK if observed else None,
         startup_seconds=STARTUP_S,
     )
     with closing(Execution.of(order, suite=suite)) as execution:
@@ -95,6 +108,8 @@ def _run(options: argparse.Namespace, argv: list[str]) -> int:
         with closing(RunDirectory.create(options.evidence, run_id=plan.run_id)) as run:
             run.write_record(evidence.PLAN, plan)
             execution.run(started=lambda _: None, emit=lambda attempt: _append(run, attempt))
+            if (count := execution.tracing.finish()) is not None:
+                sys.stderr.write(told_spans(count))
             watch.stop()
             grading = grade_run(plan, run.path / evidence.ATTEMPTS)
             run.write_whole(evidence.RESULTS, grading.results_pieces())
@@ -105,7 +120,13 @@ def _run(options: argparse.Namespace, argv: list[str]) -> int:
     return exit_of(grading)
 
 
-def plan_by_hand(suite: Suite, *, command: tuple[str, ...]) -> Plan:
+def told_spans(count: SpanCount) -> str:
+    """What became of the spans; by hand nobody compares them with the collector's file."""
+    lost = f", which did not take {count.refused} of them: {count.trouble}" if count.trouble else ""
+    return f"{count.made} spans went to {COLLECTOR}{lost}; it appends to {TRACES} of the checkout\n"
+
+
+def plan_by_hand(suite: Suite, *, command: tuple[str, ...], profiles: tuple[str, ...] = ()) -> Plan:
     """All cases with the default agent; raises LabError, ISOLATION_MISSING for cases that need a container."""
     agent = resolve_agent(suite, name=None, model=None, prompt=None)
     cases = select_cases(suite)
@@ -118,7 +139,7 @@ def plan_by_hand(suite: Suite, *, command: tuple[str, ...]) -> Plan:
         command=command,
         suite=str(suite.root),
         agent=agent,
-        conditions=conditions_of(suite, agent, backend="compose", limits=suite.settings.limits),
+        conditions=conditions_of(suite, agent, backend="compose", limits=suite.settings.limits, profiles=profiles),
         capture="metadata",
         concurrency=len(os.sched_getaffinity(0)),
         planned_at=clock.now_at(),

@@ -15,7 +15,7 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.order import HostOverTcp, HostPerAttempt, RunnerOrder
 from contracts.plan import Backend, ImageIdentity
 from contracts.suite.suite import Suite
-from contracts.telemetry import OBSERVE_PROFILE, SpansToCollector
+from contracts.telemetry import COLLECTOR, COLLECTOR_SINK, OBSERVE_PROFILE
 from driver import clock
 from driver.checkout import ROOT
 from driver.owner import own_identity
@@ -39,9 +39,6 @@ FILES = (ROOT / "compose.yaml", ROOT / "driver" / "stacks" / "labctl.compose.yam
 RUNNER_END_S = 10.0
 """How long `compose run` may take to end after its runner was told to."""
 _LOG_LINES = 200
-COLLECTOR = "otel-collector"
-COLLECTOR_SINK = SpansToCollector(url=f"http://{COLLECTOR}:4318/v1/traces", health_url=f"http://{COLLECTOR}:13133")
-"""As the runner reaches it, on the control network."""
 
 
 class ComposeStack:
