@@ -36,6 +36,8 @@ class RunnerAttempt(Record):
     type: Literal["attempt"] = "attempt"
     record: AttemptRecord
     journal: tuple[JournalRow, ...] = ()
+    traceparent: str | None = None
+    """Of the attempt's span, where spans are made."""
 
 
 class RunnerRefused(Record):

@@ -26,6 +26,7 @@ from contracts.outcome import Outcome, OutcomeClass
 from contracts.plan import Plan
 from contracts.telemetry import SpanCount
 from driver import clock
+from driver.judge_spans import JudgeSpans
 from driver.judging.attempts import Judging
 from driver.ports import Progress
 from ledger.capture import capture_attempt
@@ -92,6 +93,8 @@ class Collector:
     progress: Progress
     judging: Judging | None = None
     """None: nobody judges."""
+    judge_spans: JudgeSpans | None = None
+    """None: no spans are made."""
     collected: Collected = field(default_factory=Collected)
     _writing: threading.Lock = field(default_factory=threading.Lock)
     """Attempts come from the judge's threads too; rows of one stay together."""
@@ -118,10 +121,17 @@ class Collector:
 
     def _receive(self, line: RunnerAttempt) -> None:
         self.collected.under_way.pop((line.record.case_id, line.record.attempt), None)
+        done, asked_at_ns = self._append, clock.wall_ns()
+        if (spans := self.judge_spans) is not None:
+
+            def done(judged: RunnerAttempt) -> None:
+                self._append(judged)
+                spans.add(judged, began_at_ns=asked_at_ns, ended_at_ns=clock.wall_ns())
+
         if self.judging is None:
-            self._append(line)
+            done(line)
         else:
-            self.judging.take(line, done=self._append)
+            self.judging.take(line, done=done)
 
     def _append(self, line: RunnerAttempt) -> None:
         with self._writing:

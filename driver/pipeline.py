@@ -19,6 +19,7 @@ from driver.collect import Collector, await_ready, read_runner
 from driver.docker_agent_preflight import ReadyAgent, ready_agent
 from driver.drafting import Draft, draft_run, with_preflight
 from driver.isolation import not_promised
+from driver.judge_spans import JudgeSpans
 from driver.leaving import taken_down
 from driver.ports import Progress, Stack, StagedAgentFile, UserServices, World
 from driver.refusals import Refusals
@@ -125,7 +126,14 @@ def _run(
         with leave_unsealed(run, planned=len(plan.cases)) as reached:
             _write_inputs(run, plan, stage, redactor=redactor, not_the_agents=folder.left_out if folder else ())
             world = _world(draft, ready, stage, spans)
-            collector = Collector(run=run, plan=plan, redactor=redactor, progress=progress(plan), judging=judging)
+            collector = Collector(
+                run=run,
+                plan=plan,
+                redactor=redactor,
+                progress=progress(plan),
+                judging=judging,
+                judge_spans=JudgeSpans() if spans else None,
+            )
             _attempt_all(world, collector, stack=stack, reached=reached, warn=warn)
             collector.settle()
             telemetry = _telemetry(collector, spans, warn=warn)
@@ -156,8 +164,8 @@ def _attempt_all(
 def _telemetry(collector: Collector, spans: Path | None, *, warn: Callable[[str], None]) -> Telemetry | None:
     if spans is None:
         return None
-    said, redactor = collector.collected.spans, collector.redactor
-    telemetry = keep_spans(collector.run, collector.plan, spans, said=said, redactor=redactor)
+    said, judged = collector.collected.spans, collector.judge_spans or JudgeSpans()
+    telemetry = keep_spans(collector.run, collector.plan, spans, said=said, judged=judged, redactor=collector.redactor)
     tell_losses(telemetry, warn=warn)
     return telemetry
 

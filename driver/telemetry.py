@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from contracts import evidence
 from contracts.plan import Plan
 from contracts.telemetry import OBSERVE_PROFILE, SpanCount, Telemetry
+from driver.judge_spans import JudgeSpans
 from driver.otlp_lines import LineError, parse_line, raw_spans
 from driver.scratch import scratch_folder
 from ledger.redaction import Redactor
@@ -47,10 +49,10 @@ class _Copy:
     dropped_lines: int = 0
     _bytes: int = 0
 
-    def pieces(self, source: Path) -> Iterator[bytes]:
-        """What is written into the evidence."""
-        with source.open("rb") as lines:
-            for line in lines:
+    def pieces(self, source: Path, more: Iterable[bytes]) -> Iterator[bytes]:
+        """What is written into the evidence: the lines of a file, where there is one, and more of them."""
+        with source.open("rb") if source.is_file() else nullcontext(()) as lines:
+            for line in chain(lines, more):
                 if (kept := self._kept(line)) is None:
                     self.dropped_lines += 1
                 else:
@@ -74,28 +76,28 @@ class _Copy:
         return line
 
 
-def keep_spans(run: RunDirectory, plan: Plan, folder: Path, *, said: SpanCount | None, redactor: Redactor) -> Telemetry:
-    """Write traces/otlp.jsonl from what the sink left in the folder; raises LabError WRITE_FAILED.
+def keep_spans(  # noqa: PLR0913 - what was said, and where it is
+    run: RunDirectory, plan: Plan, folder: Path, *, said: SpanCount | None, judged: JudgeSpans, redactor: Redactor
+) -> Telemetry:
+    """Write traces/otlp.jsonl from what the sink left in the folder, and the judge's; raises LabError WRITE_FAILED.
 
     `said` is what the runner says of its spans; None: it ended before it could.
     """
     source, copy = folder / SPANS_FILE, _Copy(redactor)
     troubles = [said.trouble] if said is not None and said.trouble else []
-    if source.is_file():
-        run.write_whole(evidence.OTLP, copy.pieces(source))
-    else:
+    if not source.is_file():
         troubles.append("the sink wrote no file")
-        run.write_whole(evidence.OTLP, b"")
+    run.write_whole(evidence.OTLP, copy.pieces(source, judged.lines))
     if said is None:
         troubles.append("the runner ended before it could say how many spans it made")
     if copy.dropped_lines:
         troubles.append(f"{copy.dropped_lines} lines were cut, no spans, or over {MAX_BYTES} bytes in all")
-    written = len(copy.span_ids)
+    made, written = said.made + judged.made if said else None, len(copy.span_ids)
     return Telemetry(
         sink="json-lines" if plan.conditions.backend == "process" else "otlp-http",
-        spans_made=said.made if said else None,
+        spans_made=made,
         spans_written=written,
-        spans_lost=max(said.made - written, 0) if said else None,
+        spans_lost=None if made is None else max(made - written, 0),
         dropped_lines=copy.dropped_lines,
         troubles=tuple(troubles),
     )

@@ -9,7 +9,7 @@ from typing import Any
 from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer, set_span_in_context
 
 from contracts import span_names as names
-from contracts.attempt import AttemptRecord
+from contracts.attempt import AttemptRecord, CheckType
 from contracts.control import ServedRequest, without_prefix
 from contracts.journal import Via
 from contracts.outcome import Outcome
@@ -79,10 +79,14 @@ class AttemptSpans(AttemptTrace):
                 self._of_agent(event)
 
     def checked(self, checks: Iterable[TimedCheck]) -> None:
-        """See `runner.trace.AttemptTrace`; what a judge will say is not known yet."""
+        """See `runner.trace.AttemptTrace`; what a judge says is not known here: the driver makes the spans of that."""
         for check, began_at_ns, ended_at_ns in checks:
+            if check.type is CheckType.RELEVANCE:
+                continue
             span = self._start(f"{names.CHECK} {plain(check.name)}", attributes_of.of_check(check), at_ns=began_at_ns)
             span.add_event(names.EVALUATION, attributes_of.of_evaluation(check), timestamp=ended_at_ns)
+            if check.outcome is not Outcome.PASS:
+                span.set_status(StatusCode.ERROR)
             span.end(ended_at_ns)
 
     def finished(self, record: AttemptRecord) -> None:

@@ -82,7 +82,7 @@ class AttemptMaker:
         with self.tracing.attempt(task) as trace:
             finished = self._made(task, trace)
             trace.finished(finished.record)
-        return finished
+        return finished if trace.traceparent is None else _traced(finished, trace.traceparent)
 
     def _made(self, task: Task, trace: AttemptTrace) -> RunnerAttempt:
         started_at = clock.now_at()
@@ -145,6 +145,10 @@ class AttemptMaker:
             timed=OBSERVE_PROFILE in self.plan.conditions.profiles,
         )
         return self.world.open(opening).prefix
+
+
+def _traced(attempt: RunnerAttempt, traceparent: str) -> RunnerAttempt:
+    return attempt.model_copy(update={"traceparent": traceparent})
 
 
 def _judge(  # noqa: PLR0913 - an attempt's parts

@@ -49,6 +49,7 @@ class ProviderModel:
                 seed=assignment.conditions.seed,
                 max_output_tokens=agent.max_output_tokens,
             ),
+            headers=assignment.trace.headers,
         )
         return ProviderModelSession(session)
 

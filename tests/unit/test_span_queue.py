@@ -101,12 +101,13 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
 class Posts:
     """The library's exporter: says what it is told to."""
 
-    def __init__(self, *says: bool) -> None:
+    def __init__(self, says: str = "") -> None:
+        """`says` has a letter for each batch: `y` it takes it, `n` it does not."""
         self.says = list(says)
         self.is_shut = False
 
     def export(self, spans: list[object]) -> bool:
-        return self.says.pop(0)
+        return self.says.pop(0) == "y"
 
     def shutdown(self) -> None:
         self.is_shut = True
@@ -118,7 +119,7 @@ def collector(posts: Posts, *health: str | None) -> CollectorSink:
 
 
 def test_the_collector_is_awaited_once_and_asked_again_only_after_a_loss() -> None:
-    sink = collector(Posts(True, True, False, True), "not yet", None, "gone", None)
+    sink = collector(Posts("yyny"), "not yet", None, "gone", None)
     until_s = float("inf")
     sink.take([], until_s=until_s)
     sink.take([], until_s=until_s)

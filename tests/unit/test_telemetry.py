@@ -8,14 +8,19 @@ from pathlib import Path
 import pytest
 
 from contracts import evidence
+from contracts.attempt import Check, CheckType
+from contracts.lines import RunnerAttempt
+from contracts.outcome import Outcome
 from contracts.plan import Plan
 from contracts.telemetry import SpanCount, Telemetry
 from driver import telemetry
+from driver.judge_spans import JudgeSpans
+from driver.otlp_lines import parse_line, spans_of
 from driver.telemetry import SPANS_FILE, keep_spans, spans_folder, tell_losses
 from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 from tests.fakes.spans import line_of, span_json
-from tests.fakes.written_runs import RUN_ID, plan_of
+from tests.fakes.written_runs import RUN_ID, attempt_of, plan_of
 
 SECRET = "a-secret-value"
 
@@ -25,12 +30,20 @@ def run(tmp_path: Path) -> RunDirectory:
     return RunDirectory.create(tmp_path / "evidence", run_id=RUN_ID)
 
 
-def kept(run: RunDirectory, tmp_path: Path, content: bytes | None, *, said: int | None, secret: str = "") -> Telemetry:
+def kept(
+    run: RunDirectory,
+    tmp_path: Path,
+    content: bytes | None,
+    *,
+    said: int | None,
+    secret: str = "",
+    judged: JudgeSpans | None = None,
+) -> Telemetry:
     if content is not None:
         (tmp_path / SPANS_FILE).write_bytes(content)
     count = None if said is None else SpanCount(made=said)
     redactor = Redactor({"TOKEN": secret} if secret else {})
-    return keep_spans(run, plan_of("a"), tmp_path, said=count, redactor=redactor)
+    return keep_spans(run, plan_of("a"), tmp_path, said=count, judged=judged or JudgeSpans(), redactor=redactor)
 
 
 def told(one: Telemetry) -> list[str]:
@@ -69,6 +82,24 @@ def test_lines_that_are_no_spans_are_left_out(run: RunDirectory, tmp_path: Path)
     odd = b'nonsense\n[]\n{"resourceSpans": [3]}\n{"resourceSpans": [{"scopeSpans": [{"spans": ["x"]}]}]}\n\xff\n'
     found = kept(run, tmp_path, odd + line_of(span_json(1)), said=1)
     assert (found.spans_written, found.spans_lost, found.dropped_lines) == (1, 0, 5)
+
+
+def test_spans_of_what_a_judge_decided_stand_beside_the_runners(run: RunDirectory, tmp_path: Path) -> None:
+    plan = plan_of("a")
+    check = Check(name="is polite", type=CheckType.RELEVANCE, outcome=Outcome.FAIL, reason="planted words")
+    record = attempt_of(plan, "a").model_copy(update={"checks": (check, *attempt_of(plan, "a").checks)})
+    judged = JudgeSpans()
+    judged.add(RunnerAttempt(record=record), began_at_ns=1, ended_at_ns=2)  # its attempt has no span
+    parent = f"00-{1:032x}-{7:016x}-01"
+    judged.add(RunnerAttempt(record=record, traceparent=parent), began_at_ns=1, ended_at_ns=2)
+
+    found = kept(run, tmp_path, line_of(span_json(7)), said=1, judged=judged)
+
+    assert (found.spans_made, found.spans_written, found.spans_lost) == (2, 2, 0)
+    _, line = written(run).splitlines()
+    (span,) = spans_of(parse_line(line))
+    assert (span.name, span.parent_id, span.is_error) == ("check is polite", f"{7:016x}", True)
+    assert b"planted words" not in line
 
 
 def test_a_sink_that_wrote_nothing_lost_everything(run: RunDirectory, tmp_path: Path) -> None:
