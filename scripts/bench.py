@@ -23,7 +23,7 @@ def main() -> int:
         _bench_help()
         _bench_cases(folder)
         _bench_compose(folder)
-    for part in ("bench_adapters", "bench_containers", "bench_fixture_api"):
+    for part in ("bench_adapters", "bench_containers", "bench_fixture_api", "bench_observe"):
         subprocess.run([sys.executable, "-m", f"scripts.{part}"], cwd=ROOT, check=True)
     return 0
 
