@@ -91,7 +91,9 @@ def keep_spans(  # noqa: PLR0913 - what was said, and where it is
     if said is None:
         troubles.append("the runner ended before it could say how many spans it made")
     if copy.dropped_lines:
-        troubles.append(f"{copy.dropped_lines} lines were cut, no spans, or over {MAX_BYTES} bytes in all")
+        troubles.append(
+            f"lines of the sink's file that were cut, unreadable or over {MAX_BYTES} bytes in all: {copy.dropped_lines}"
+        )
     made, written = said.made + judged.made if said else None, len(copy.span_ids)
     return Telemetry(
         sink="json-lines" if plan.conditions.backend == "process" else "otlp-http",

@@ -70,7 +70,7 @@ def test_a_cut_line_is_left_out_and_the_loss_is_said_to_the_span(run: RunDirecto
     assert (found.spans_written, found.spans_lost, found.dropped_lines) == (2, 3, 1)
     assert written(run) == whole
     (warning,) = told(found)
-    assert warning.startswith("3 of 5 spans were lost: 1 lines were cut")
+    assert warning.startswith("3 of 5 spans were lost: lines of the sink's file that were cut")
 
 
 def test_a_batch_that_was_written_twice_counts_once(run: RunDirectory, tmp_path: Path) -> None:
