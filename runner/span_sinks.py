@@ -26,7 +26,7 @@ _HEALTHY = 200
 
 
 def sink_of(where: SpansToFile | SpansToCollector) -> Sink:
-    """The sink of an order; raises OSError where its file cannot be made."""
+    """The sink of an order."""
     return FileSink(Path(where.path)) if isinstance(where, SpansToFile) else CollectorSink.of(where)
 
 
@@ -37,12 +37,15 @@ class FileSink:
         from opentelemetry.exporter.otlp.json.common.trace_encoder import encode_spans  # noqa: PLC0415 - this sink's
 
         self._encode: Callable[[list[ReadableSpan]], _Encoded] = encode_spans
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        self._path = path
+        self._file: int | None = None
 
     def take(self, spans: list[ReadableSpan], *, until_s: float) -> None:  # noqa: ARG002 - a file takes no time
         """See `runner.span_queue.Sink`."""
         line = json.dumps(self._encode(spans).to_dict(), separators=(",", ":")).encode() + b"\n"
         try:
+            if self._file is None:
+                self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             written = os.write(self._file, line)
         except OSError as error:
             raise SinkError(f"the file of spans cannot be written: {error.strerror}") from error
@@ -51,7 +54,8 @@ class FileSink:
 
     def close(self) -> None:
         """Close the file."""
-        os.close(self._file)
+        if self._file is not None:
+            os.close(self._file)
 
 
 class _Encoded(Protocol):

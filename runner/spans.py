@@ -50,7 +50,7 @@ class SpanTracing(Tracing):
 
     @classmethod
     def of(cls, plan: Plan, suite: Suite, *, sink: SpansToFile | SpansToCollector) -> SpanTracing:
-        """Tracing of a plan into the sink of its order; raises OSError where its file cannot be made."""
+        """Tracing of a plan into the sink of its order."""
         return cls(plan, suite, sink=sink_of(sink))
 
     @contextmanager

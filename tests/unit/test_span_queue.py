@@ -89,6 +89,14 @@ def test_the_file_has_a_line_for_each_batch_that_reads_back_as_the_same_spans(tm
     assert path.stat().st_mode & 0o077 == 0
 
 
+def test_a_file_that_cannot_be_made_is_a_loss_and_no_crash(tmp_path: Path) -> None:
+    queue = SpanQueue(FileSink(tmp_path / "nowhere" / "otlp.jsonl"))
+    make(queue, 3)
+    count = queue.finish()
+    assert (count.made, count.refused) == (3, 3)
+    assert count.trouble == "the file of spans cannot be written: No such file or directory"
+
+
 def test_a_full_disk_is_said(tmp_path: Path) -> None:
     full = Path("/dev/full")
     queue = SpanQueue(FileSink(full))
