@@ -50,11 +50,11 @@ class Telemetry(Record):
     """environment.json: what became of the spans of a run with the profile observe; it changes no verdict."""
 
     sink: Literal["json-lines", "otlp-http"]
-    spans_made: int | None
+    spans_made: int | None = None
     """None: the runner ended before it could say."""
     spans_written: int
     """In traces/otlp.jsonl."""
-    spans_lost: int | None
+    spans_lost: int | None = None
     """Made and not written; None where it is not known how many were made."""
     dropped_lines: int = 0
     """Lines of the sink's file that were cut or too many, and are not in the evidence."""

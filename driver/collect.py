@@ -121,12 +121,12 @@ class Collector:
 
     def _receive(self, line: RunnerAttempt) -> None:
         self.collected.under_way.pop((line.record.case_id, line.record.attempt), None)
-        done, asked_at_ns = self._append, clock.wall_ns()
-        if (spans := self.judge_spans) is not None:
+        asked_at_ns = clock.wall_ns()
 
-            def done(judged: RunnerAttempt) -> None:
-                self._append(judged)
-                spans.add(judged, began_at_ns=asked_at_ns, ended_at_ns=clock.wall_ns())
+        def done(judged: RunnerAttempt) -> None:
+            self._append(judged)
+            if self.judge_spans is not None:
+                self.judge_spans.add(judged, began_at_ns=asked_at_ns, ended_at_ns=clock.wall_ns())
 
         if self.judging is None:
             done(line)

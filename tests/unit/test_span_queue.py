@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from opentelemetry.sdk.trace import ReadableSpan
 
 from contracts.telemetry import SpansToFile
 from driver.otlp_lines import parse_line, spans_of
@@ -114,7 +115,7 @@ class Posts:
         self.says = list(says)
         self.is_shut = False
 
-    def export(self, spans: list[object]) -> bool:
+    def export(self, spans: list[ReadableSpan]) -> bool:
         return self.says.pop(0) == "y"
 
     def shutdown(self) -> None:

@@ -16,7 +16,7 @@ from ledger.screen_text import Screen
 from tests.fakes.spans import line_of, span_json
 from tests.fakes.written_runs import attempt_of, plan_of, write_run
 
-CASE = {"labctl.case.id": "refund"}
+CASE: dict[str, Any] = {"labctl.case.id": "refund"}
 TREE = (
     span_json(0, parent=99, name="case refund", **CASE),
     span_json(1, parent=0, name="invoke_agent desk", **CASE, **{"labctl.kind": "attempt", "labctl.attempt": 2}),
@@ -93,7 +93,7 @@ def test_a_run_without_spans_says_what_to_do(run: Path) -> None:
 
 
 def test_only_the_spans_of_the_case_are_shown_and_an_write_run_says_that_it_is(run: Path) -> None:
-    (run / evidence.OTLP).write_bytes(line_of(*TREE) + line_of(span_json(9, **{"labctl.case.id": "other"})))
+    (run / evidence.OTLP).write_bytes(line_of(*TREE) + line_of(span_json(9, **(CASE | {"labctl.case.id": "other"}))))
     text = timeline_text(run, case_id="refund")
     assert text.startswith("UNSEALED: ")
     assert "refund: 4 spans in 13 ms" in text
