@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 
 from contracts.errors import ErrorCode, Found, LabError
+from contracts.plan import OWN_PROFILES
 from contracts.suite.problems import unknown_name
 
 T = TypeVar("T")
@@ -49,12 +50,13 @@ class Refusals:
 
 
 def refuse_unknown_profiles(profiles: Iterable[str], *, known: Collection[str]) -> None:
-    """Raise LabError UNKNOWN_PROFILE for profiles that no compose file of the suite declares."""
+    """Raise LabError UNKNOWN_PROFILE for profiles that neither the lab nor a compose file of the suite has."""
+    known = {*known, *OWN_PROFILES}
     unknown = [profile for profile in profiles if profile not in known]
     if unknown:
         raise LabError(
             ErrorCode.UNKNOWN_PROFILE,
             unknown_name("profile", unknown[0], known),
             found=[Found(f'"{profile}"', place="--profile") for profile in unknown],
-            expected=f"one of: {', '.join(sorted(known))}" if known else "none: compose_files declare no profile",
+            expected=f"one of: {', '.join(sorted(known))}",
         )

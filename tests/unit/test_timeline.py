@@ -92,7 +92,7 @@ def test_a_run_without_spans_says_what_to_do(run: Path) -> None:
     assert (caught.value.code, caught.value.next_step) == (ErrorCode.NO_TRACE, "labctl run --profile observe")
 
 
-def test_only_the_spans_of_the_case_are_shown_and_an_write_run_says_that_it_is(run: Path) -> None:
+def test_only_the_spans_of_the_case_are_shown_and_an_unsealed_run_says_that_it_is(run: Path) -> None:
     (run / evidence.OTLP).write_bytes(line_of(*TREE) + line_of(span_json(9, **(CASE | {"labctl.case.id": "other"}))))
     text = timeline_text(run, case_id="refund")
     assert text.startswith("UNSEALED: ")
