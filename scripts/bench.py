@@ -23,7 +23,8 @@ def main() -> int:
         _bench_help()
         _bench_cases(folder)
         _bench_compose(folder)
-    for part in ("bench_memory", "bench_adapters", "bench_containers", "bench_faults", "bench_fixture_api"):
+    parts = ("bench_memory", "bench_adapters", "bench_containers", "bench_faults", "bench_observe", "bench_fixture_api")
+    for part in parts:
         subprocess.run([sys.executable, "-m", f"scripts.{part}"], cwd=ROOT, check=True)
     return 0
 
