@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
+from typing import BinaryIO
 
 from contracts import evidence
 from contracts.plan import Plan
@@ -49,14 +51,13 @@ class _Copy:
     dropped_lines: int = 0
     _bytes: int = 0
 
-    def pieces(self, source: Path, more: Iterable[bytes]) -> Iterator[bytes]:
-        """What is written into the evidence: the lines of a file, where there is one, and more of them."""
-        with source.open("rb") if source.is_file() else nullcontext(()) as lines:
-            for line in chain(lines, more):
-                if (kept := self._kept(line)) is None:
-                    self.dropped_lines += 1
-                else:
-                    yield kept
+    def pieces(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """What is written into the evidence."""
+        for line in lines:
+            if (kept := self._kept(line)) is None:
+                self.dropped_lines += 1
+            else:
+                yield kept
 
     def _kept(self, line: bytes) -> bytes | None:
         if not line.endswith(b"\n"):
@@ -83,11 +84,15 @@ def keep_spans(  # noqa: PLR0913 - what was said, and where it is
 
     `said` is what the runner says of its spans; None: it ended before it could.
     """
-    source, copy = folder / SPANS_FILE, _Copy(redactor)
+    copy = _Copy(redactor)
     troubles = [said.trouble] if said is not None and said.trouble else []
-    if not source.is_file():
-        troubles.append("the sink wrote no file")
-    run.write_whole(evidence.OTLP, copy.pieces(source, judged.lines))
+    with ExitStack() as opened:
+        lines: Iterable[bytes] = ()
+        try:
+            lines = opened.enter_context(_plain_file(folder / SPANS_FILE))
+        except OSError as error:  # a trace that is lost costs no run its seal
+            troubles.append(f"the sink's file cannot be read: {error.strerror}")
+        run.write_whole(evidence.OTLP, copy.pieces(chain(lines, judged.lines)))
     if said is None:
         troubles.append("the runner ended before it could say how many spans it made")
     if copy.dropped_lines:
@@ -103,6 +108,13 @@ def keep_spans(  # noqa: PLR0913 - what was said, and where it is
         dropped_lines=copy.dropped_lines,
         troubles=tuple(troubles),
     )
+
+
+def _plain_file(path: Path) -> BinaryIO:
+    """The file, opened; raises OSError for one that is not there or, like a link to a device, may have no end."""
+    if path.is_symlink() or not path.is_file():
+        raise FileNotFoundError(errno.ENOENT, "there is none")
+    return path.open("rb")
 
 
 def tell_losses(telemetry: Telemetry, *, warn: Callable[[str], None]) -> None:

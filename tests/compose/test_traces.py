@@ -101,9 +101,13 @@ def test_a_collector_that_dies_or_hangs_half_way_loses_exactly_what_is_said(
 
 def prepared(live: LiveRun, prepare: Callable[[Path], None]) -> None:
     """Do something to the folder of the spans before the collector is up."""
-    live.until(lambda: any(live.scratch.glob("labctl-scratch-*/suite")))
-    folders = [folder for folder in live.scratch.glob("labctl-scratch-*") if not any(folder.iterdir())]
-    for folder in folders:
+
+    def empty() -> list[Path]:
+        return [folder for folder in live.scratch.glob("labctl-scratch-*") if not any(folder.iterdir())]
+
+    # that of the suite is made, and filled, right before
+    live.until(lambda: any(live.scratch.glob("labctl-scratch-*/suite")) and bool(empty()))
+    for folder in empty():
         prepare(folder)
 
 

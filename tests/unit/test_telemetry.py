@@ -104,8 +104,14 @@ def test_spans_of_what_a_judge_decided_stand_beside_the_runners(run: RunDirector
 
 def test_a_sink_that_wrote_nothing_lost_everything(run: RunDirectory, tmp_path: Path) -> None:
     found = kept(run, tmp_path, None, said=4)
-    assert (found.spans_written, found.spans_lost, found.troubles) == (0, 4, ("the sink wrote no file",))
+    trouble = "the sink's file cannot be read: there is none"
+    assert (found.spans_written, found.spans_lost, found.troubles) == (0, 4, (trouble,))
     assert written(run) == b""
+
+
+def test_a_link_in_the_place_of_the_file_is_not_followed(run: RunDirectory, tmp_path: Path) -> None:
+    (tmp_path / SPANS_FILE).symlink_to("/dev/zero")
+    assert kept(run, tmp_path, None, said=1).spans_lost == 1
 
 
 def test_a_runner_that_died_leaves_a_trace_that_may_be_incomplete(run: RunDirectory, tmp_path: Path) -> None:
