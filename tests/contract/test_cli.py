@@ -26,16 +26,20 @@ Options:
   -h, --help  Show this message and exit.
 
 Commands:
-  run     Run a suite once; the last line of stdout is the run directory.
-  verify  Is a run sealed, whole, unchanged, and does results.json follow from
-          the attempts?
-  show    Show a run's summary, one trajectory, or its manifest.
-  cases   List the cases of a suite; `cases lint` reports every problem of it
-          at once.
-  jobs    The named profile combinations of a suite; --json feeds a CI matrix.
-  images  What would run, with digests.
-  doctor  Report every environment problem at once, each with its next step.
-  clean   Remove what dead runs left behind, never what a live run owns.
+  run      Run a suite once; the last line of stdout is the run directory.
+  replay   Run one case of a run again from its own evidence: reproduced,
+           diverged, or cannot tell.
+  compare  Which behaviour changed between two sealed runs?
+  verify   Is a run sealed, whole, unchanged, and does results.json follow
+           from the attempts?
+  show     Show a run's summary, one trajectory, or its manifest.
+  cases    List the cases of a suite; `cases lint` reports every problem of it
+           at once.
+  jobs     The named profile combinations of a suite; --json feeds a CI
+           matrix.
+  images   What would run, with digests.
+  doctor   Report every environment problem at once, each with its next step.
+  clean    Remove what dead runs left behind, never what a live run owns.
 """
 
 
