@@ -44,6 +44,8 @@ class AttemptOpening(AttemptKey):
     """The fault profile is on: the case's response faults are served."""
     proxied: bool = False
     """Its connections come through the fault proxy: each answer asks the client to close, and waits for it to do so."""
+    timed: bool = False
+    """The observe profile is on: rows say when their answers were decided."""
 
 
 class AttemptOpened(Record):
@@ -80,6 +82,8 @@ class ServedRequest(Record):
     response_text: str | None = None
     """The body as text; None when it is not UTF-8."""
     unmatched: UnmatchedRequest | None = None
+    decided_at_ns: int | None = None
+    """When its answer was decided, in Unix nanoseconds of the machine's own clock, in attempts that are `timed`."""
 
 
 class AttemptClosed(Record):

@@ -43,6 +43,7 @@ class ErrorCode(Enum):
     BAD_TOLERANCE = ("bad-tolerance", Exit.USAGE, "A tolerance that is no number from 0 to 1.")
     UNKNOWN_DRIFT = ("unknown-drift", Exit.USAGE, "`--allow-drift` names no KEY of the kind drift.")
     SEALED_RUN = ("sealed-run", Exit.USAGE, "Nothing is written into a sealed run.")
+    NO_TRACE = ("no-trace", Exit.USAGE, "The run has no spans: it was made without the profile observe.")
     NO_ENGINE = ("no-engine", Exit.ENVIRONMENT, "No container engine answers, or it is too old.")
     ENGINE_FAILED = ("engine-failed", Exit.ENVIRONMENT, "The container engine refused or failed a call.")
     IMAGE_MISSING = ("image-missing", Exit.ENVIRONMENT, "An image of the stack is not on this machine.")

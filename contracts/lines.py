@@ -9,6 +9,7 @@ from pydantic import Field, TypeAdapter
 from contracts.attempt import AttemptRecord
 from contracts.journal import JournalRow
 from contracts.record import Record
+from contracts.telemetry import SpanCount
 
 
 class RunnerReady(Record):
@@ -35,6 +36,8 @@ class RunnerAttempt(Record):
     type: Literal["attempt"] = "attempt"
     record: AttemptRecord
     journal: tuple[JournalRow, ...] = ()
+    traceparent: str | None = None
+    """Of the attempt's span, where spans are made."""
 
 
 class RunnerRefused(Record):
@@ -49,6 +52,13 @@ class RunnerRefused(Record):
     next_step: str | None = None
 
 
+class RunnerSpans(Record):
+    """The spans of the whole run, after the last attempt; only where spans are made."""
+
+    type: Literal["spans"] = "spans"
+    count: SpanCount
+
+
 class RunnerFinished(Record):
     """The last line of a runner that was not cut off."""
 
@@ -56,7 +66,7 @@ class RunnerFinished(Record):
     attempts: int
 
 
-RunnerLine = RunnerReady | RunnerStarted | RunnerAttempt | RunnerRefused | RunnerFinished
+RunnerLine = RunnerReady | RunnerStarted | RunnerAttempt | RunnerRefused | RunnerSpans | RunnerFinished
 
 runner_lines: TypeAdapter[RunnerLine] = TypeAdapter(Annotated[RunnerLine, Field(discriminator="type")])
 """Parses one line of the runner; raises pydantic.ValidationError for anything else."""

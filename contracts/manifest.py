@@ -9,6 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from contracts.plan import Conditions, ImageIdentity, PlannedCase, Program
 from contracts.record import SMALL_RECORD, Record
+from contracts.telemetry import Telemetry
 
 SUITE_LOCKS = "suite/"
 """How the names of the suite's own lock files begin in `Dependencies.lock_files`; the others are the lab's."""
@@ -95,4 +96,6 @@ class EnvironmentManifest(Record):
     source: SourceFacts
     not_enforced: tuple[str, ...] = ()
     """Limits that this backend does not enforce."""
+    telemetry: Telemetry | None = None
+    """Present exactly with the profile observe."""
     cases: dict[str, CaseConditions]

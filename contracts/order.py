@@ -10,6 +10,7 @@ from pydantic_core import to_json
 
 from contracts.plan import Plan
 from contracts.record import Record
+from contracts.telemetry import SpanSink
 
 FIXTURE_URL_MARK = "{fixtureUrl}"
 """In the text of an agent file: the attempt's address. docker-agent expands no variable in that of an MCP server."""
@@ -95,6 +96,8 @@ class RunnerOrder(Record):
     """Present exactly for that adapter."""
     fault_proxy: FaultProxyOrder | None = None
     """None: no attempt of this run has a network fault."""
+    spans: SpanSink | None = None
+    """Where spans go; None: none are made."""
     startup_seconds: float = 30.0
     """How long fixture API and agent_host may take to answer."""
 

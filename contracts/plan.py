@@ -10,13 +10,14 @@ from pydantic.dataclasses import dataclass
 from contracts.flags import Flags
 from contracts.record import SMALL_RECORD, Json, Record
 from contracts.suite.settings import Adapter, Limits
+from contracts.telemetry import OBSERVE_PROFILE
 
 Backend = Literal["compose", "process"]
 Isolation = Literal["shared", "container"]
 Capture = Literal["metadata", "payloads"]
 FAULT_PROFILE = "fault"
 """The profile under which a case's faults are active."""
-OWN_PROFILES = (FAULT_PROFILE, "observe")
+OWN_PROFILES = (FAULT_PROFILE, OBSERVE_PROFILE)
 """Those of the lab itself; every other one is a compose file's."""
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from contracts.agent_resolution import missing_token
-from contracts.errors import ErrorCode, LabError
-from contracts.plan import FAULT_PROFILE, OWN_PROFILES, AgentPlan
+from contracts.plan import AgentPlan
 from contracts.planning import select_cases
 from contracts.suite.kept_cases import KeptCases
 from contracts.suite.loading import load_suite
@@ -93,19 +92,7 @@ def _refuse_missing_token(agent: AgentPlan, env: AgentEnv) -> None:
 
 
 def _profiles(request: RunRequest, suite: Suite) -> tuple[str, ...]:
-    profiles = profiles_of(suite, job=request.job, profiles=request.profiles)
-    _refuse_unbuilt_profiles(profiles)
-    return tuple(sorted(set(profiles)))
-
-
-def _refuse_unbuilt_profiles(profiles: tuple[str, ...]) -> None:
-    unbuilt = [profile for profile in profiles if profile in OWN_PROFILES and profile != FAULT_PROFILE]
-    if unbuilt:
-        raise LabError(
-            ErrorCode.NOT_BUILT_YET,
-            f"the profile {', '.join(unbuilt)} is not part of this version",
-            expected="a profile that compose_files of the suite declare",
-        )
+    return tuple(sorted(set(profiles_of(suite, job=request.job, profiles=request.profiles))))
 
 
 def _run_id(request: RunRequest, started_at: datetime) -> str:

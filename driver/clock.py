@@ -17,6 +17,11 @@ def monotonic_s() -> float:
     return time.monotonic()
 
 
+def wall_ns() -> int:
+    """The wall clock in Unix nanoseconds, as spans have it."""
+    return time.time_ns()
+
+
 def instant(moment: datetime) -> str:
     """RFC 3339 in UTC with milliseconds."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

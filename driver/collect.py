@@ -18,12 +18,15 @@ from contracts.lines import (
     RunnerLine,
     RunnerReady,
     RunnerRefused,
+    RunnerSpans,
     RunnerStarted,
     runner_lines,
 )
 from contracts.outcome import Outcome, OutcomeClass
 from contracts.plan import Plan
+from contracts.telemetry import SpanCount
 from driver import clock
+from driver.judge_spans import JudgeSpans
 from driver.judging.attempts import Judging
 from driver.ports import Progress
 from ledger.capture import capture_attempt
@@ -37,6 +40,8 @@ class Collected:
 
     finished: bool = False
     attempts: int = 0
+    spans: SpanCount | None = None
+    """None: no spans are made, or it ended before it said so."""
     under_way: dict[tuple[str, int], tuple[str, RunnerStarted]] = field(default_factory=dict)
     """(case id, attempt) -> when it started, and what the runner said of it."""
 
@@ -88,6 +93,8 @@ class Collector:
     progress: Progress
     judging: Judging | None = None
     """None: nobody judges."""
+    judge_spans: JudgeSpans | None = None
+    """None: no spans are made."""
     collected: Collected = field(default_factory=Collected)
     _writing: threading.Lock = field(default_factory=threading.Lock)
     """Attempts come from the judge's threads too; rows of one stay together."""
@@ -100,6 +107,8 @@ class Collector:
             elif isinstance(record, RunnerStarted):
                 self.collected.under_way[record.case_id, record.attempt] = clock.instant(clock.now()), record
                 self.progress(record)
+            elif isinstance(record, RunnerSpans):
+                self.collected.spans = record.count
             elif isinstance(record, RunnerFinished):
                 self.collected.finished = True
         if not self.collected.finished:
@@ -117,10 +126,17 @@ class Collector:
 
     def _receive(self, line: RunnerAttempt) -> None:
         self.collected.under_way.pop((line.record.case_id, line.record.attempt), None)
+        asked_at_ns = clock.wall_ns()
+
+        def done(judged: RunnerAttempt) -> None:
+            self._append(judged)
+            if self.judge_spans is not None:
+                self.judge_spans.add(judged, began_at_ns=asked_at_ns, ended_at_ns=clock.wall_ns())
+
         if self.judging is None:
-            self._append(line)
+            done(line)
         else:
-            self.judging.take(line, done=self._append)
+            self.judging.take(line, done=done)
 
     def _append(self, line: RunnerAttempt) -> None:
         with self._writing:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 from contracts import evidence
 from contracts.plan import Plan
+from contracts.telemetry import Telemetry
 from driver import clock
 from driver.drafting import Draft
 from driver.manifest import Surroundings, manifest_of, surroundings_of
@@ -36,8 +37,15 @@ class Conclusion:
         locks = [draft.suite.root / name for name in draft.suite.settings.lock_files]
         return cls(surroundings_of(draft.suite.root, lock_files=locks))
 
-    def write(
-        self, run: RunDirectory, plan: Plan, *, stack: Stack, redactor: Redactor, gate: Gate | None
+    def write(  # noqa: PLR0913 - what the run was made with, and what came of it
+        self,
+        run: RunDirectory,
+        plan: Plan,
+        *,
+        stack: Stack,
+        redactor: Redactor,
+        gate: Gate | None,
+        telemetry: Telemetry | None = None,
     ) -> tuple[Grading, Comparison | None]:
         """Write the last files, compare where there is a gate, and seal the run; raises LabError WRITE_FAILED."""
         plan = redactor.redact_record(plan)  # verify recomputes from the plan as it was written
@@ -52,6 +60,7 @@ class Conclusion:
             finished_at=clock.now(),
             engine=stack.facts(),
             not_enforced=stack.not_enforced,
+            telemetry=telemetry,
         )
         run.write_record(evidence.ENVIRONMENT, redactor.redact_record(manifest))
         readme = run_readme(plan, redacted=redactor.names, not_redactable=redactor.too_short, kept=stack.kept)

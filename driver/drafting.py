@@ -155,7 +155,9 @@ def _conditions(
         setup_root=request.setup_root,
         no_setup=request.no_setup,
     )
-    judged = with_fault_plan(conditions, chosen.suite.cases.having("faults")).model_copy(update=judge.conditions() if judge else {})
+    judged = with_fault_plan(conditions, chosen.suite.cases.having("faults")).model_copy(
+        update=judge.conditions() if judge else {}
+    )
     return chosen.agent.conditions(judged, chosen.suite)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from contracts.canonical import digest_of_file, digest_of_tree
 from contracts.manifest import SUITE_LOCKS, CaseConditions, Dependencies, EnvironmentManifest, HostFacts, SourceFacts
 from contracts.plan import Plan
+from contracts.telemetry import Telemetry
 from driver import clock
 from driver.checkout import LOCKS, ROOT, SERVICES
 from driver.ports import EngineFacts
@@ -31,6 +32,9 @@ _PACKAGES = (
     "jsonschema",
     "junitparser",
     "openai",
+    "opentelemetry-exporter-otlp-json-common",
+    "opentelemetry-exporter-otlp-proto-http",
+    "opentelemetry-sdk",
     "pydantic",
     "pydantic-ai-slim",
     "python-on-whales",
@@ -60,13 +64,14 @@ def surroundings_of(suite: Path, *, lock_files: Iterable[Path]) -> Surroundings:
     return Surroundings(dependencies=_dependencies(own), host=_host(), source=_source_of(suite))
 
 
-def manifest_of(
+def manifest_of(  # noqa: PLR0913 - what is known only at the end
     plan: Plan,
     surroundings: Surroundings,
     *,
     finished_at: datetime,
     engine: EngineFacts,
     not_enforced: Iterable[str],
+    telemetry: Telemetry | None = None,
 ) -> EnvironmentManifest:
     """The manifest of a run; pure."""
     programs = {program.name: program for program in (plan.agent.binary, plan.fault_proxy) if program is not None}
@@ -82,6 +87,7 @@ def manifest_of(
         host=surroundings.host.model_copy(update={"engine": engine.engine, "compose": engine.compose}),
         source=surroundings.source,
         not_enforced=tuple(not_enforced),
+        telemetry=telemetry,
         cases={case.case_id: CaseConditions.of(plan.conditions, case) for case in plan.cases},
     )
 

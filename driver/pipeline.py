@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from contracts import evidence
 from contracts.exits import Exit
 from contracts.plan import Plan
+from contracts.telemetry import Telemetry
 from driver.abort import Reached, leave_unsealed
 from driver.agent_reference import fetch_agent
 from driver.collect import Collector, await_ready, read_runner
 from driver.docker_agent_preflight import ReadyAgent, ready_agent
 from driver.drafting import Draft, draft_run, with_preflight
 from driver.isolation import not_promised
+from driver.judge_spans import JudgeSpans
 from driver.leaving import taken_down
 from driver.ports import Progress, Stack, StagedAgentFile, UserServices, World
 from driver.refusals import Refusals
@@ -25,6 +27,7 @@ from driver.request import RunRequest
 from driver.run_log import RunLog
 from driver.scratch import scratch_folder
 from driver.staging import Staged, keep_agent, keep_suite, staged
+from driver.telemetry import keep_spans, spans_folder, tell_losses
 from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 
@@ -104,11 +107,8 @@ def _checked(draft: Draft, stack: Stack, host_env: Mapping[str, str], *, gate: G
     checks = Refusals()
     env, profiles = draft.env.values, draft.plan.conditions.profiles
     services = checks.value_of(lambda: stack.user_services(draft.suite, profiles=profiles, env=env))
-    images = checks.value_of(
-        lambda: stack.preflight(
-            needs_agent=draft.plan.agent.needs_host, bases=draft.image_references, profiles=profiles
-        )
-    )
+    needs_agent, bases = draft.plan.agent.needs_host, draft.image_references
+    images = checks.value_of(lambda: stack.preflight(needs_agent=needs_agent, bases=bases, profiles=profiles))
     proxy = checks.value_of(lambda: (stack.fault_proxy(draft.cases_with_toxics),))
     found = checks.value_of(
         lambda: (ready_agent(draft.agent, draft.plan, agent_env=draft.env.values, host_env=host_env),)
@@ -141,6 +141,7 @@ def _run(
     folder = draft.agent.folder
     with (
         staged(draft.suite, agent=folder) as stage,
+        spans_folder(plan) as spans,
         ThreadPoolExecutor(1, "conclusion") as background,
         _judging(draft) as judging,
     ):
@@ -148,12 +149,22 @@ def _run(
         run = RunDirectory.create(draft.request.evidence, run_id=plan.run_id)
         with leave_unsealed(run, planned=len(plan.cases)) as reached:
             _write_inputs(run, plan, stage, redactor=redactor, not_the_agents=folder.left_out if folder else ())
-            world = _world(draft, ready, stage)
-            collector = Collector(run=run, plan=plan, redactor=redactor, progress=progress(plan), judging=judging)
+            world = _world(draft, ready, stage, spans)
+            collector = Collector(
+                run=run,
+                plan=plan,
+                redactor=redactor,
+                progress=progress(plan),
+                judging=judging,
+                judge_spans=JudgeSpans() if spans else None,
+            )
             _attempt_all(world, collector, stack=stack, reached=reached, warn=warn)
             collector.settle()
+            telemetry = _telemetry(collector, spans, warn=warn)
             end = conclusion.result()
-            grading, comparison = end.write(run, plan, stack=stack, redactor=redactor, gate=ready.gate)
+            grading, comparison = end.write(
+                run, plan, stack=stack, redactor=redactor, gate=ready.gate, telemetry=telemetry
+            )
     return RunOutcome(path=run.path, grading=grading, comparison=comparison)
 
 
@@ -178,7 +189,16 @@ def _attempt_all(
         collector.take(records)
 
 
-def _world(draft: Draft, ready: _Ready, stage: Staged) -> World:
+def _telemetry(collector: Collector, spans: Path | None, *, warn: Callable[[str], None]) -> Telemetry | None:
+    if spans is None:
+        return None
+    said, judged = collector.collected.spans, collector.judge_spans or JudgeSpans()
+    telemetry = keep_spans(collector.run, collector.plan, spans, said=said, judged=judged, redactor=collector.redactor)
+    tell_losses(telemetry, warn=warn)
+    return telemetry
+
+
+def _world(draft: Draft, ready: _Ready, stage: Staged, spans: Path | None) -> World:
     file, plan = None, ready.plan
     if stage.agent is not None and plan.agent.file is not None:
         file = StagedAgentFile(
@@ -195,6 +215,7 @@ def _world(draft: Draft, ready: _Ready, stage: Staged) -> World:
         suite_root=draft.suite.root,
         services=ready.services,
         own_containers=draft.own_containers,
+        spans_folder=spans,
         agent_file=file,
     )
 

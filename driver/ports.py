@@ -71,6 +71,8 @@ class World:
     services: UserServices = UserServices()
     own_containers: OwnContainers | None = None
     """None: all attempts share one."""
+    spans_folder: Path | None = None
+    """Where the spans of the run are written; None: none are made."""
     agent_file: StagedAgentFile | None = None
     """Present exactly for a docker-agent agent."""
 

@@ -146,7 +146,8 @@ def _surroundings(plan: Plan) -> list[str]:
         "--no-setup": conditions.no_setup,
         "--egress": conditions.egress,
     }
-    return [word for flag, is_asked in asked.items() if is_asked for word in flag.split(" ", 1)]
+    profiles = [word for profile in conditions.profiles for word in ("--profile", profile)]
+    return profiles + [word for flag, is_asked in asked.items() if is_asked for word in flag.split(" ", 1)]
 
 
 def _what_was_kept(kept: Sequence[KeptContainer]) -> str:

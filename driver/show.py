@@ -10,17 +10,13 @@ from pydantic_core import to_jsonable_python
 
 from contracts import evidence
 from contracts.attempt import AttemptRecord, TrajectoryCall
-from contracts.errors import ErrorCode, Found, LabError
 from contracts.manifest import CaseConditions
-from contracts.plan import PlannedCase
 from contracts.record import Json
-from driver.shown_run import ShownRun, shown_run
+from driver.shown_run import ShownRun, planned_case, shown_run
 from ledger.case_results import case_result
 from ledger.check_text import check_lines, cut_for_screen
 from ledger.fault_text import fault_sentence
 from ledger.screen_text import PLAIN_SCREEN, Screen, screen_json, screen_text
-
-_MOST_NAMED = 20
 
 
 def summary_text(run: Path, *, screen: Screen = PLAIN_SCREEN) -> str:
@@ -41,7 +37,7 @@ def case_text(run: Path, *, case_id: str, screen: Screen = PLAIN_SCREEN) -> str:
 
     """
     with shown_run(run) as shown:
-        planned = _planned(shown, case_id)
+        planned = planned_case(shown, case_id)
         attempts = shown.attempts_of(case_id)
         merged = case_result(planned, attempts)
         flags = ", ".join(name for name, holds in (("protected", planned.protected), ("flaky", merged.flaky)) if holds)
@@ -68,7 +64,7 @@ def manifest_text(run: Path, *, case_id: str | None) -> str:
     """
     with shown_run(run) as shown:
         if case_id is not None:
-            told = CaseConditions.of(shown.plan.conditions, _planned(shown, case_id))
+            told = CaseConditions.of(shown.plan.conditions, planned_case(shown, case_id))
             manifest: Json = to_jsonable_python(told, by_alias=True, exclude_none=True)
         else:
             path = shown.root / evidence.ENVIRONMENT
@@ -85,21 +81,6 @@ def note_of(run: Path) -> str | None:
 
 def _note(shown: ShownRun) -> list[str]:
     return [] if shown.note is None else [shown.note, ""]
-
-
-def _planned(shown: ShownRun, case_id: str) -> PlannedCase:
-    for case in shown.plan.cases:
-        if case.case_id == case_id:
-            return case
-    known = [case.case_id for case in shown.plan.cases[:_MOST_NAMED]]
-    more = len(shown.plan.cases) - len(known)
-    raise LabError(
-        ErrorCode.UNKNOWN_CASE,
-        f"{shown.shown} has no case {case_id!r}",
-        found=[Found(case_id, place="--case")],
-        expected=", ".join(known) + (f" and {more} more" if more else ""),
-        next_step=f"labctl show {shown.shown}",
-    )
 
 
 def _attempt_lines(record: AttemptRecord, *, ascii_only: bool) -> Iterator[str]:

@@ -13,11 +13,13 @@ from pydantic import ValidationError
 from contracts import evidence
 from contracts.attempt import AttemptRecord
 from contracts.errors import ErrorCode, Found, LabError
-from contracts.plan import Plan
+from contracts.plan import Plan, PlannedCase
 from driver.run_archive import no_run
 from driver.run_names import run_directory_of
 from driver.verify import check_seal, is_sealed, require_run
 from ledger.attempts_file import AttemptIndex, BadLineError
+
+_MOST_NAMED = 20
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,22 @@ def shown_run(path: Path) -> Iterator[ShownRun]:
             found = [Found(str(error), file=evidence.ATTEMPTS)]
             raise LabError(ErrorCode.ALTERED, f"{path} cannot be shown", found=found) from error
         yield ShownRun(shown=path, root=root, plan=_plan_of(root, path), attempts=attempts, note=note)
+
+
+def planned_case(shown: ShownRun, case_id: str) -> PlannedCase:
+    """The case as it was planned; raises LabError UNKNOWN_CASE."""
+    for case in shown.plan.cases:
+        if case.case_id == case_id:
+            return case
+    known = [case.case_id for case in shown.plan.cases[:_MOST_NAMED]]
+    more = len(shown.plan.cases) - len(known)
+    raise LabError(
+        ErrorCode.UNKNOWN_CASE,
+        f"{shown.shown} has no case {case_id!r}",
+        found=[Found(case_id, place="--case")],
+        expected=", ".join(known) + (f" and {more} more" if more else ""),
+        next_step=f"labctl show {shown.shown}",
+    )
 
 
 def seal_note(root: Path, *, shown: Path) -> str | None:

@@ -129,7 +129,7 @@ class Attempt:
             self._suite_error = self._suite_error or f"the state is nested deeper than {MAX_JSON_DEPTH}"
             self._state = None
         return AttemptClosed(
-            served=tuple(records(self._served, case=self.opening.case, attempt=self.opening.attempt)),
+            served=tuple(records(self._served, opening=self.opening)),
             state=self._state,
             suite_error=self._suite_error,
             model_error=self._model_error,

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from contracts.control import ServedRequest, UnmatchedRequest
+from contracts.control import AttemptOpening, ServedRequest, UnmatchedRequest
 from contracts.journal import JournalRow, Via
 from contracts.record import Json
 from fixture_api.answers import Answer
+from fixture_api.machine_clock import time_ns
 from fixture_api.request import ABSENT, Target, WorldRequest
 from fixture_api.tool_calls import BoundCall
 
@@ -62,6 +63,7 @@ class Served(NamedTuple):
     call: BoundCall | None
     via: Via
     decision: Decision
+    decided_at_ns: int
 
 
 def served(request: WorldRequest, decision: Decision, *, call: BoundCall | None, via: Via) -> Served:
@@ -70,7 +72,7 @@ def served(request: WorldRequest, decision: Decision, *, call: BoundCall | None,
     if len(answer.body) > MAX_TEXT_BYTES:
         decision = decision._replace(answer=answer._replace(body=cut_body(answer.body)))
     body = ABSENT if call is None else request.body
-    return Served(request.target, request.query, body, request.has_body, request.digest, call, via, decision)
+    return Served(request.target, request.query, body, request.has_body, request.digest, call, via, decision, time_ns())
 
 
 def cut_body(body: bytes) -> bytes:
@@ -89,14 +91,14 @@ def _text_of(body: bytes) -> str | None:
         return None
 
 
-def records(rows: list[Served], *, case: str, attempt: int) -> Iterator[ServedRequest]:
+def records(rows: list[Served], *, opening: AttemptOpening) -> Iterator[ServedRequest]:
     """The rows as records; the place in the list is the sequence, from 1."""
     for sequence, one in enumerate(rows, 1):
         answer = one.decision.answer
         method = one.target.method
         row = JournalRow(
-            case=case,
-            attempt=attempt,
+            case=opening.case,
+            attempt=opening.attempt,
             sequence=sequence,
             method=method,
             path=one.target.path,
@@ -113,4 +115,10 @@ def records(rows: list[Served], *, case: str, attempt: int) -> Iterator[ServedRe
         if one.call is not None:
             arguments = one.call.arguments(method=method, query=one.query, body=one.body, has_body=one.has_body)
         text = _text_of(answer.body)
-        yield ServedRequest(row=row, arguments=arguments, response_text=text, unmatched=one.decision.unmatched)
+        yield ServedRequest(
+            row=row,
+            arguments=arguments,
+            response_text=text,
+            unmatched=one.decision.unmatched,
+            decided_at_ns=one.decided_at_ns if opening.timed else None,
+        )

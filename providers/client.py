@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,14 +51,21 @@ class Client:
         self._thread.start()
 
     def begin(
-        self, *, system: str | None, tools: Sequence[ToolOffer] = (), sampling: Sampling, must_call: bool = False
+        self,
+        *,
+        system: str | None,
+        tools: Sequence[ToolOffer] = (),
+        sampling: Sampling,
+        must_call: bool = False,
+        headers: Callable[[], Mapping[str, str]] = dict,
     ) -> ProviderSession:
-        """A new conversation; with `must_call` each reply has to call a tool."""
+        """A new conversation; with `must_call` each reply has to call a tool; `headers` gives those of each request."""
         return ProviderSession(
             client=self,
             system=system,
             parameters=_parameters(tools),
             settings=_settings(sampling, must_call=must_call),
+            headers=headers,
         )
 
     def request(
@@ -130,6 +137,7 @@ class ProviderSession:
     system: str | None
     parameters: ModelRequestParameters
     settings: ModelSettings
+    headers: Callable[[], Mapping[str, str]] = dict
     messages: list[ModelMessage] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -147,8 +155,11 @@ class ProviderSession:
         """What the model says next; raises ProviderError."""
         self.messages.append(ModelRequest(parts=self._parts))
         self._parts = []
+        headers, settings = dict(self.headers()), self.settings.copy()
+        if headers:
+            settings["extra_headers"] = headers
         response, reply = self.client.request(
-            self.messages, parameters=self.parameters, settings=self.settings, seconds=seconds
+            self.messages, parameters=self.parameters, settings=settings, seconds=seconds
         )
         # as the provider gave it: some want parts of it back that no reply of ours shows
         self.messages.append(response)

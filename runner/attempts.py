@@ -17,6 +17,7 @@ from contracts.planning import attempt_limits
 from contracts.suite.case import Case
 from contracts.suite.fault import Toxic
 from contracts.suite.suite import Suite
+from contracts.telemetry import OBSERVE_PROFILE
 from contracts.verdict import Verdict
 from runner import clock
 from runner.agents.interface import Agent, AgentRun, Assignment, Ending, EndKind
@@ -27,12 +28,13 @@ from runner.faults.trouble import FaultProxyError
 from runner.faults.witness import witnesses
 from runner.json_values import digest_of_any
 from runner.judging import judge
+from runner.trace import NO_TRACING, AttemptTrace, Tracing
 from runner.trajectory import counted, digest_trajectory, merge_trajectory
 from runner.verdict import Happened, decide, not_run
 from runner.world import WorldLostError, WorldRefusedError
 
 _SHOWED_NOTHING = frozenset({EndKind.INFRASTRUCTURE, EndKind.SETUP, EndKind.SUITE})
-_COMPLETIONS = "/v1/chat/completions"
+COMPLETIONS = "/v1/chat/completions"
 """Where a model is called; asking which models there are calls none."""
 _NO_RUN = AgentRun(ending=Ending(kind=EndKind.FINISHED))
 
@@ -99,11 +101,18 @@ class AttemptMaker:
     """When the suite's time is over, on the runner's clock."""
     proxies: LeadsThroughProxies | None = None
     """Present where an attempt of the plan has network faults."""
+    tracing: Tracing = NO_TRACING
 
     def make(self, task: Task) -> RunnerAttempt:
         """The finished attempt; whatever happened is in its record."""
+        with self.tracing.attempt(task) as trace:
+            finished = self._made(task, trace)
+            trace.finished(finished.record)
+        return finished if trace.traceparent is None else _traced(finished, trace.traceparent)
+
+    def _made(self, task: Task, trace: AttemptTrace) -> RunnerAttempt:
         started_at = clock.now_at()
-        assignment = self._assignment(task)
+        assignment = replace(self._assignment(task), trace=trace)
         try:
             prefix = self._open(assignment)
         except WorldLostError as trouble:
@@ -186,14 +195,20 @@ class AttemptMaker:
             request_limit=most_other_requests(assignment.limits),
             faults=assignment.has_faults,
             proxied=bool(assignment.toxics),
+            timed=OBSERVE_PROFILE in self.plan.conditions.profiles,
         )
         return self.world.open(opening).prefix
+
+
+def _traced(attempt: RunnerAttempt, traceparent: str) -> RunnerAttempt:
+    return attempt.model_copy(update={"traceparent": traceparent})
 
 
 def _judge(
     assignment: Assignment, task: Task, acted: _Acted, closed: AttemptClosed, *, started_at: str
 ) -> RunnerAttempt:
     run = acted.run
+    assignment.trace.seen(closed.served, run.events)
     calls = merge_trajectory(closed.served, run.events, bound_tools=assignment.bound_tools)
     run = replace(
         run,
@@ -210,7 +225,7 @@ def _judge(
         passed_limit=run.ending.limit,
     )
     # an agent that never ran, or lost its world, showed nothing that could be judged
-    checks = () if run.ending.kind in _SHOWED_NOTHING else judge(task.case, observed)
+    checks = () if run.ending.kind in _SHOWED_NOTHING else judge(task.case, observed, trace=assignment.trace)
     faults = _faults(assignment, acted, closed)
     happened = Happened(
         ending=run.ending,
@@ -258,7 +273,7 @@ def _with_model_calls(usage: Usage, closed: AttemptClosed, *, is_scripted: bool)
     if usage.model_calls is not None or not is_scripted:
         return usage
     rows = (request.row for request in closed.served)
-    model_calls = sum(row.via is Via.MODEL and row.path == _COMPLETIONS for row in rows)
+    model_calls = sum(row.via is Via.MODEL and row.path == COMPLETIONS for row in rows)
     return usage.model_copy(update={"model_calls": model_calls})
 
 

@@ -23,6 +23,7 @@ from runner.gate import Gate
 from runner.http_calls import Server
 from runner.schedule import Schedule, plan_tasks
 from runner.suite_time import SuiteTime
+from runner.trace import NO_TRACING, Tracing
 from runner.world import World
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Execution:
     world: World
     host: AgentHost | None = None
     containers: Containers | None = None
+    tracing: Tracing = NO_TRACING
     agent: Agent | None = field(default=None, init=False)
     service: ServedProcess | None = field(default=None, init=False)
     served: HttpAgent | None = field(default=None, init=False)
@@ -64,7 +66,8 @@ class Execution:
         refuse_other_suite(order, suite)
         gc.freeze()  # the suite lives as long as the process; see the start of `runner.__main__`
         gc.enable()
-        return cls(order=order, suite=suite, world=World(order.control_url, connections=order.plan.concurrency))
+        world = World(order.control_url, connections=order.plan.concurrency)
+        return cls(order=order, suite=suite, world=world, tracing=_tracing(order, suite))
 
     def reach(self, *, tell: Callable[[Record], None] | None = None) -> None:
         """Wait for the fixture API and, where one is needed, for agent_host; raises LabError when they do not come.
@@ -206,9 +209,10 @@ class Execution:
             started=started,
             suite_until_s=self.time.until_s,
             proxies=self.proxies,
+            tracing=self.tracing,
         )
-        retries = plan.conditions.limits.infrastructure_retries
-        return Schedule(maker, emit=emit, lost=self._lost, abandon=self.end, retries=retries, gate=self.gate)
+        retries, over = plan.conditions.limits.infrastructure_retries, self.tracing.repeat_over
+        return Schedule(maker, emit=emit, lost=self._lost, abandon=self.end, retries=retries, gate=self.gate, over=over)
 
     def _lost(self) -> str | None:
         losses = (self.time.over, self.world.lost, self.host and self.host.lost, self.service and self.service.over)
@@ -232,6 +236,14 @@ class Execution:
         if self.proxies is not None:
             self.proxies.close()
         self.world.disconnect()
+
+
+def _tracing(order: RunnerOrder, suite: Suite) -> Tracing:
+    if order.spans is None:
+        return NO_TRACING
+    from runner.spans import SpanTracing  # noqa: PLC0415 - its library is for traced runs only
+
+    return SpanTracing.of(order.plan, suite, sink=order.spans)
 
 
 def refuse_other_suite(order: RunnerOrder, suite: Suite) -> None:

@@ -21,6 +21,7 @@ from contracts.plan import FAULT_PROFILE, Plan
 from contracts.planning import conditions_of, planned_cases, resolve_agent, select_cases
 from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
+from contracts.telemetry import COLLECTOR, COLLECTOR_SINK, OBSERVE_PROFILE, SpanCount
 from ledger.capture import capture_attempt
 from ledger.grading import grade_run
 from ledger.results import exit_of
@@ -34,6 +35,9 @@ from runner.execution import Execution
 from runner.leaving import Watch
 from runner.randomness import random_bytes
 
+TRACES = ".build/traces/otlp.jsonl"
+"""Where compose.yaml has the collector write on the host."""
+_SIGN_OF_PROFILES = {FAULT_PROFILE: FAULT_PROXY, OBSERVE_PROFILE: COLLECTOR}
 AGENT_PORT = 7070
 STARTUP_S = 30.0
 
@@ -64,16 +68,21 @@ def _options(argv: list[str]) -> argparse.Namespace:
 
 def profiles_that_are_on(resolve: Callable[[str], object]) -> tuple[str, ...]:
     """The profiles of the stack: Compose does not tell them, but a service of one has a name while it is there."""
+    return tuple(profile for profile, service in _SIGN_OF_PROFILES.items() if _is_up(service, resolve))
+
+
+def _is_up(name: str, resolve: Callable[[str], object]) -> bool:
     try:
-        resolve(FAULT_PROXY)
+        resolve(name)
     except OSError:
-        return ()
-    return (FAULT_PROFILE,)
+        return False
+    return True
 
 
 def _run(options: argparse.Namespace, argv: list[str], *, profiles: tuple[str, ...]) -> int:
     suite = load_suite(Path(options.suite))
-    plan = plan_by_hand(suite, command=("python", "-m", "runner", "hand", *argv), profiles=profiles)
+    command = ("python", "-m", "runner", "hand", *argv)
+    plan = plan_by_hand(suite, command=command, profiles=profiles)
     order = RunnerOrder(
         plan=plan,
         suite=options.suite,
@@ -83,6 +92,7 @@ def _run(options: argparse.Namespace, argv: list[str], *, profiles: tuple[str, .
         agent_suite=options.agent_suite,
         # unhealthy or not: an optional service that is not healthy is only a warning of Compose's
         fault_proxy=FAULT_PROXY_ON_COMPOSE if FAULT_PROFILE in profiles else None,
+        spans=COLLECTOR_SINK if OBSERVE_PROFILE in profiles else None,
         startup_seconds=STARTUP_S,
     )
     with closing(Execution.of(order, suite=suite)) as execution:
@@ -92,6 +102,8 @@ def _run(options: argparse.Namespace, argv: list[str], *, profiles: tuple[str, .
         with closing(RunDirectory.create(options.evidence, run_id=plan.run_id)) as run:
             run.write_record(evidence.PLAN, plan)
             execution.run(started=lambda _: None, emit=lambda attempt: _append(run, attempt))
+            if (count := execution.tracing.finish()) is not None:
+                sys.stderr.write(told_spans(count))
             watch.stop()
             grading = grade_run(plan, run.path / evidence.ATTEMPTS)
             run.write_whole(evidence.RESULTS, grading.results_pieces())
@@ -102,6 +114,12 @@ def _run(options: argparse.Namespace, argv: list[str], *, profiles: tuple[str, .
     shown = f"evidence/{run.path.name}" if run.path.parent == MOUNTED_EVIDENCE else str(run.path)
     sys.stdout.write(summary_text(grading, run=shown, screen=PLAIN_SCREEN) + f"{shown}\n")
     return exit_of(grading)
+
+
+def told_spans(count: SpanCount) -> str:
+    """What became of the spans; by hand nobody compares them with the collector's file."""
+    lost = f", which did not take {count.refused} of them: {count.trouble}" if count.trouble else ""
+    return f"{count.made} spans went to {COLLECTOR}{lost}; it appends to {TRACES} of the checkout\n"
 
 
 def plan_by_hand(suite: Suite, *, command: tuple[str, ...], profiles: tuple[str, ...] = ()) -> Plan:

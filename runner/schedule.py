@@ -50,7 +50,8 @@ class Schedule:
     """Runs groups of tasks on threads.
 
     `emit` gets every attempt as it is finished, `lost` says why no further one can be made, `abandon` ends those that
-    are under way when a thread fails, and `gate` is where each repeat waits before it begins.
+    are under way when a thread fails, `gate` is where each repeat waits before it begins, and `over` is told when no
+    further try of a repeat will come.
     """
 
     def __init__(  # noqa: PLR0913 - each is another part of a run
@@ -62,6 +63,7 @@ class Schedule:
         abandon: Callable[[], None],
         retries: int,
         gate: Gate | None = None,
+        over: Callable[[Task], None] = lambda _: None,
     ) -> None:
         self._maker = maker
         self._emit = emit
@@ -70,6 +72,7 @@ class Schedule:
         self._retries = retries
         self._gate = gate or Gate()
         self._broken = threading.Event()
+        self._over = over
         self._lock = threading.Lock()
         self._made = 0
 
@@ -101,6 +104,12 @@ class Schedule:
 
     def _make(self, task: Task) -> None:
         """One repeat: its first try, and others while they die of what is not the agent's."""
+        try:
+            self._make_tries(task)
+        finally:
+            self._over(task)
+
+    def _make_tries(self, task: Task) -> None:
         self._gate.wait(unless=lambda: self._broken.is_set() or self._lost() is not None)
         if self._broken.is_set():
             return

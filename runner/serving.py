@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from contracts.errors import ErrorCode, LabError
 from contracts.exits import Exit
 from contracts.first_line import read_first_line
-from contracts.lines import RunnerFinished, RunnerReady, RunnerRefused, RunnerStarted
+from contracts.lines import RunnerFinished, RunnerReady, RunnerRefused, RunnerSpans, RunnerStarted
 from contracts.order import RunnerOrder
 from contracts.record import Record
 from runner import VERSION
@@ -55,6 +55,8 @@ def serve() -> int:
         try:
             lines.write(RunnerReady(runner=VERSION))
             attempts = execution.run(started=lambda task: lines.write(_started(task)), emit=lines.write)
+            if (count := execution.tracing.finish()) is not None:
+                lines.write(RunnerSpans(count=count))
             watch.stop()
             lines.write(RunnerFinished(attempts=attempts))
         except BrokenPipeError:

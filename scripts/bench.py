@@ -23,7 +23,7 @@ def main() -> int:
         _bench_help()
         _bench_cases(folder)
         _bench_compose(folder)
-    for part in ("memory", "adapters", "compare", "containers", "faults", "fixture_api"):
+    for part in ("memory", "adapters", "compare", "containers", "faults", "observe", "fixture_api"):
         subprocess.run([sys.executable, "-m", f"scripts.bench_{part}"], cwd=ROOT, check=True)
     return 0
 

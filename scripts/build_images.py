@@ -119,12 +119,14 @@ def check_base(docker: Docker, base: OutsideImage) -> None:
 
 
 def by_hand_user() -> tuple[int, int]:
-    """User and group of the containers: the caller's, but never root; evidence/ is made theirs."""
-    evidence = ROOT / "evidence"
-    evidence.mkdir(exist_ok=True)
+    """User and group of the containers: the caller's, but never root; the folders they write to are made theirs."""
+    written = (ROOT / "evidence", ROOT / BUILD / "traces")
+    for folder in written:
+        folder.mkdir(parents=True, exist_ok=True)
     if os.getuid() != 0:
         return os.getuid(), os.getgid()
-    os.chown(evidence, CONTAINER_ID, CONTAINER_ID)
+    for folder in written:
+        os.chown(folder, CONTAINER_ID, CONTAINER_ID)
     return CONTAINER_ID, CONTAINER_ID
 
 

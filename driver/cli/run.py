@@ -99,7 +99,7 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     metavar="NAME",
     multiple=True,
     callback=lambda context, parameter, names: tuple(_filled(context, parameter, name) for name in names),
-    help="A profile that compose_files of the suite declare; repeatable.",
+    help="observe: write a trace; else a profile that compose_files of the suite declare; repeatable.",
 )
 @click.option(
     "--job", metavar="NAME", callback=_filled, help="A named combination of profiles; `labctl jobs` lists them."

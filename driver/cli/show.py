@@ -13,13 +13,20 @@ from driver.cli.output import say
 @click.command(name="show")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--case", "case_id", metavar="ID", help="One case: its trajectory and checks.")
+@click.option("--timeline", is_flag=True, help="With --case: its spans, of a run with --profile observe.")
 @click.option("--manifest", is_flag=True, help="The flat manifest: of the case with --case, else of the run.")
-def command(run: Path, *, case_id: str | None, manifest: bool) -> int:
+def command(run: Path, *, case_id: str | None, timeline: bool, manifest: bool) -> int:
     """Show RUN. An unsealed run is shown too, and said to be unsealed."""
     from driver import show  # noqa: PLC0415 - `--help` imports no work
     from driver.screen import screen_of_stdout  # noqa: PLC0415 - as above
 
-    if manifest:
+    if timeline and (manifest or not case_id):
+        raise click.UsageError("--timeline goes with --case ID, and not with --manifest")
+    if timeline and case_id:
+        from driver.timeline import timeline_text  # noqa: PLC0415 - as above
+
+        say(timeline_text(run, case_id=case_id, screen=screen_of_stdout(os.environ)))
+    elif manifest:
         if note := show.note_of(run):
             click.echo(note, err=True)
         say(show.manifest_text(run, case_id=case_id))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -14,6 +15,7 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.order import FAULT_PROXY, FAULT_PROXY_ON_COMPOSE, HostOverTcp, HostPerAttempt, RunnerOrder
 from contracts.plan import FAULT_PROFILE, Backend, ImageIdentity, Program
 from contracts.suite.suite import Suite
+from contracts.telemetry import COLLECTOR, COLLECTOR_SINK, OBSERVE_PROFILE
 from driver import clock
 from driver.checkout import ROOT
 from driver.owner import own_identity
@@ -37,6 +39,7 @@ FILES = (ROOT / "compose.yaml", ROOT / "driver" / "stacks" / "labctl.compose.yam
 RUNNER_END_S = 10.0
 """How long `compose run` may take to end after its runner was told to."""
 _LOG_LINES = 200
+_SERVICES_OF_PROFILES = {FAULT_PROFILE: FAULT_PROXY, OBSERVE_PROFILE: COLLECTOR}
 
 
 class ComposeStack:
@@ -59,8 +62,8 @@ class ComposeStack:
         self, *, needs_agent: bool, bases: Mapping[str, str] | None = None, profiles: Sequence[str] = ()
     ) -> dict[str, ImageIdentity]:
         """The images that will run, each checked; raises LabError with exit 4."""
-        optional = {"agent": needs_agent, FAULT_PROXY: FAULT_PROFILE in profiles}
-        services = ("fixture-api", "eval-runner", *(name for name, is_on in optional.items() if is_on))
+        of_profiles = (service for profile, service in _SERVICES_OF_PROFILES.items() if profile in profiles)
+        services = ("fixture-api", "eval-runner", *(("agent",) if needs_agent else ()), *of_profiles)
         kept = still_here({name: self._recorded[name] for name in services if name in self._recorded})
         own = kept | checked_images(tuple(name for name in services if name not in kept))
         return own | found_images(bases or {}, use="containers of attempts are made from it:")
@@ -84,6 +87,7 @@ class ComposeStack:
             work = stack.enter_context(scratch_folder())
             env_file, part = work / "env", work / "services.json"
             env_file.write_text(_env_text(world))
+            _let_collector_write(world.spans_folder)
             write_stack_part(world, part)
             mounts = docker_agent_mounts(world, runtime="docker", folder=work)
             more = [write_way_out(work, world)] if world.plan.conditions.egress else []
@@ -109,7 +113,9 @@ class ComposeStack:
                 stack.callback(containers.end_setups)  # before the runner, which waits for them
             child.follow(log)
             child.send_pieces(_order(world).to_pieces())
-            lines = _lines(child, project, services=("fixture-api", *_fault_services(world), *world.services.services))
+            lines = _lines(
+                child, project, services=("fixture-api", *_profile_services(world), *world.services.services)
+            )
             if containers is not None:
                 lines = without_requests(lines, containers, tell=child.send_line)
             yield RunnerTalk(lines=lines, tell=child.send_line)
@@ -135,12 +141,16 @@ def _shares_an_agent(world: World) -> bool:
 
 
 def _profiles(world: World) -> tuple[str, ...]:
+    """Those of compose.yaml that are on; the suite's own services were merged in without one."""
     agent = ("agent",) if _shares_an_agent(world) else ()
-    return ("eval", *agent, *((FAULT_PROFILE,) if _fault_services(world) else ()))
+    chosen = world.plan.conditions.profiles
+    return ("eval", *agent, *(profile for profile in _SERVICES_OF_PROFILES if profile in chosen))
 
 
-def _fault_services(world: World) -> tuple[str, ...]:
-    return (FAULT_PROXY,) if FAULT_PROFILE in world.plan.conditions.profiles else ()
+def _profile_services(world: World) -> tuple[str, ...]:
+    """The lab's own services that a chosen profile adds."""
+    chosen = world.plan.conditions.profiles
+    return tuple(service for profile, service in _SERVICES_OF_PROFILES.items() if profile in chosen)
 
 
 def without_requests(
@@ -186,7 +196,7 @@ def _start_failure(child: Child, project: Project, *, services: Sequence[str]) -
 
 def _keep_logs(project: Project, world: World, log: LogLine) -> None:
     services = ("fixture-api", "agent") if _shares_an_agent(world) else ("fixture-api",)
-    for service in (*services, *_fault_services(world)):
+    for service in (*services, *_profile_services(world)):
         for line in project.logs(service, tail=_LOG_LINES):
             log(service, line)
     for service in world.services.services:  # what an agent says is kept as the capture level has it
@@ -215,8 +225,16 @@ def _env_text(world: World) -> str:
         "LAB_CPUS": f"{conditions.limits.cpus or 0:g}",
         "FIXED_NOW": conditions.clock,
         "FIXTURE_SELECT": world.plan.agent.select,
+        **({"LAB_TRACES": str(world.spans_folder)} if world.spans_folder else {}),
     }
     return "".join(f"{name}={value}\n" for name, value in values.items())
+
+
+def _let_collector_write(folder: Path | None) -> None:
+    """It is no root, and where the driver is, the folder is not its own."""
+    if folder is not None and os.getuid() == 0:
+        setup = read_env_file(ENV_FILE)
+        os.chown(folder, int(setup["LAB_UID"]), int(setup["LAB_GID"]))
 
 
 def _order(world: World) -> RunnerOrder:
@@ -234,5 +252,6 @@ def _order(world: World) -> RunnerOrder:
         agent_suite=AGENT_SUITE,
         agent_env=dict(world.agent_env),
         docker_agent=docker_agent_order(world.agent_file),
-        fault_proxy=FAULT_PROXY_ON_COMPOSE if _fault_services(world) else None,
+        fault_proxy=FAULT_PROXY_ON_COMPOSE if FAULT_PROXY in _profile_services(world) else None,
+        spans=COLLECTOR_SINK if world.spans_folder else None,
     )

@@ -12,6 +12,7 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.order import DockerAgentOrder, FaultProxyOrder, HostOverStdio, RunnerOrder
 from contracts.plan import OWN_PROFILES, Backend, ImageIdentity, Program
 from contracts.suite.suite import Suite
+from contracts.telemetry import SpansToFile
 from driver.checkout import AGENT_HOST
 from driver.ports import EngineFacts, KeptContainer, LogLine, RunnerTalk, UserServices, World
 from driver.refusals import refuse_unknown_profiles
@@ -19,6 +20,7 @@ from driver.scratch import scratch_folder
 from driver.stacks.children import Child
 from driver.stacks.standby import Standby
 from driver.stacks.toxiproxy import find_toxiproxy, toxiproxy, toxiproxy_facts
+from driver.telemetry import SPANS_FILE
 
 STARTUP_S = 30.0
 """How long fixture API and runner may take to be ready."""
@@ -93,6 +95,7 @@ class ProcessStack:
                 agent_env=dict(world.agent_env),
                 docker_agent=_docker_agent(world),
                 fault_proxy=_fault_proxy(world, started, upstream=upstream, log=log),
+                spans=SpansToFile(path=str(world.spans_folder / SPANS_FILE)) if world.spans_folder else None,
                 startup_seconds=STARTUP_S,
             )
             started.callback(self._standby.close)  # toxiproxy goes last: nothing may look as if it had died

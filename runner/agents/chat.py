@@ -103,7 +103,9 @@ class _Conversation:
         seconds = min(limits.model_seconds, self._left_s())
         self.model_calls += 1
         try:
-            reply = self.session.ask(seconds=seconds)
+            with self.assignment.trace.model_request() as traced:
+                reply = self.session.ask(seconds=seconds)
+                traced.replied(reply)
         except ModelTroubleError as trouble:
             if trouble.detail:
                 self.log.add(f"{trouble.detail}\n")
@@ -129,7 +131,9 @@ class _Conversation:
         limits = self.assignment.limits
         if len(self.events) >= limits.tool_calls:
             raise _OverError(passed_limit("tool_calls", limits=limits))
-        result = self._result(call, seconds=min(limits.tool_seconds, self._left_s()))
+        with self.assignment.trace.tool_call(call.name, arguments=call.arguments) as traced:
+            result = self._result(call, seconds=min(limits.tool_seconds, self._left_s()))
+            traced.answered(result.status, result.text)
         event = ToolEvent(tool=call.name, arguments=call.arguments, status=result.status, result=cut_text(result.text))
         self.events.append(event)
         self._left_s()
@@ -141,7 +145,10 @@ class _Conversation:
             return ToolResult(text=NO_SUCH_TOOL, status="no-such-tool")
         if call.arguments is None:
             return ToolResult(text=BAD_ARGUMENTS, status="bad-arguments")
-        return call_tool(self.server, tool.http, call.arguments, prefix=self.prefix, seconds=seconds)
+        headers = self.assignment.trace.headers()
+        return call_tool(
+            self.server, tool.http, call.arguments, prefix=self.prefix, seconds=seconds, more_headers=headers
+        )
 
     def _left_s(self) -> float:
         now_s, suite_until_s = clock.elapsed_s(), self.assignment.suite_until_s

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from contracts.json_text import parse_json
 from contracts.record import Json
+from runner import clock
 from runner.agents.event_lines import MAX_NAME
 from runner.agents.interface import ToolEvent
 from runner.checks.interface import DENIED
@@ -76,6 +77,7 @@ class CallsOfStream:
             index = self._open[call_id].popleft()
             status = self.made[index].status or (FAILED if failed else None)
             self._change(index, status=status, result=cut_text(text))
+            self.made[index] = replace(self.made[index], answered_at_ns=clock.wall_ns())
             return
         definition = event.get("tool_definition")
         name = _name(definition.get("name") if isinstance(definition, dict) else None)

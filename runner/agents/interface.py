@@ -15,6 +15,8 @@ from contracts.suite.case import Case
 from contracts.suite.fault import Toxic
 from contracts.suite.settings import Limits
 from contracts.suite.tool import Tool
+from runner import clock
+from runner.trace import NO_TRACE, AttemptTrace
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class Assignment:
     fixture_url: str
     """With the attempt's secret prefix, unless the agent selects by header."""
     model_url: str
+    trace: AttemptTrace = NO_TRACE
+    """Told what happens while it happens."""
     suite_until_s: float = float("inf")
     """When the suite's time is over, on `runner.clock.elapsed_s`'s clock."""
 
@@ -73,6 +77,8 @@ class ToolEvent:
     status: int | str | None = None
     """An HTTP status, or a word such as `denied`."""
     result: str | None = None
+    heard_at_ns: int = field(default_factory=clock.wall_ns, compare=False)
+    answered_at_ns: int | None = field(default=None, compare=False)
 
 
 class EndKind(Enum):

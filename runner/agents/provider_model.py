@@ -54,6 +54,7 @@ class ProviderModel:
                 seed=assignment.conditions.seed,
                 max_output_tokens=agent.max_output_tokens,
             ),
+            headers=assignment.trace.headers,
         )
         return ProviderModelSession(session, own_client=client if is_faulted else None)
 

@@ -36,6 +36,7 @@ class ScriptedSession:
 
     def __init__(self, assignment: Assignment, *, server: Exchange, prefix: str) -> None:
         self._server = server
+        self._trace = assignment.trace
         self._target = f"{prefix}/chat/completions"
         self._is_faulted = assignment.model_is_faulted
         self._messages: list[Json] = []
@@ -55,7 +56,8 @@ class ScriptedSession:
         """What the model says next; raises ModelTroubleError."""
         body = json.dumps(self._request, ensure_ascii=False, separators=(",", ":")).encode()
         try:
-            answer = self._server.exchange("POST", self._target, body=body, headers=_HEADERS, seconds=seconds)
+            headers = {**_HEADERS, **self._trace.headers()}
+            answer = self._server.exchange("POST", self._target, body=body, headers=headers, seconds=seconds)
         except (TimedOutError, UnreachableError) as trouble:
             # the model is the lab's own: only a planned fault on it makes its silence one that an agent has to bear
             kind = EndKind.AGENT_ERROR if self._is_faulted else EndKind.INFRASTRUCTURE

@@ -163,4 +163,5 @@ def _attempt_headers(assignment: Assignment) -> dict[str, str]:
         "x-lab-attempt": str(assignment.attempt),
         "x-lab-fixture-url": assignment.fixture_url,
         "x-lab-model-url": assignment.model_url,
+        **assignment.trace.headers(),
     }

@@ -41,6 +41,7 @@ def attempt_env(assignment: Assignment) -> dict[str, str]:
         "MODEL_URL": assignment.model_url,
         "LAB_CASE_ID": assignment.case.id,
         "LAB_ATTEMPT": str(assignment.attempt),
+        **({"TRACEPARENT": traceparent} if (traceparent := assignment.trace.traceparent) else {}),
         **run_env(assignment.conditions),
     }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from contracts.json_text import is_json
@@ -17,6 +18,7 @@ UNREACHABLE = '{"error":"the tool could not be reached"}'
 NOT_JSON = '{"error":"the tool answered something that is not JSON"}'
 BAD_STATUS = '{{"error":"the tool answered {status}"}}'
 
+NO_HEADERS: Mapping[str, str] = {}
 _OK = range(200, 300)
 _NO_CONTENT = 204
 
@@ -29,8 +31,14 @@ class ToolResult:
     status: int | str
 
 
-def call_tool(
-    server: Exchange, http: ToolHttp, arguments: dict[str, Json], *, prefix: str, seconds: float
+def call_tool(  # noqa: PLR0913 - the parts of a request
+    server: Exchange,
+    http: ToolHttp,
+    arguments: dict[str, Json],
+    *,
+    prefix: str,
+    seconds: float,
+    more_headers: Mapping[str, str] = NO_HEADERS,
 ) -> ToolResult:
     """Call the tool once; whatever happens becomes a text for the model."""
     try:
@@ -38,7 +46,8 @@ def call_tool(
     except BadArgumentsError:
         return ToolResult(text=BAD_ARGUMENTS, status="bad-arguments")
     try:
-        answer = server.exchange(http.method, prefix + target, body=body, headers=call_headers(body), seconds=seconds)
+        headers = {**call_headers(body), **more_headers}
+        answer = server.exchange(http.method, prefix + target, body=body, headers=headers, seconds=seconds)
     except TimedOutError:
         return ToolResult(text=TIMED_OUT, status="timeout")
     except UnreachableError:

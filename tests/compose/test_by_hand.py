@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from driver.otlp_lines import parse_line, spans_of
 from tests.compose.checkouts import USERS, User, user
 from tests.compose.engine_calls import docker
 
@@ -104,6 +107,21 @@ def test_a_container_on_the_tools_network_asks_for_the_world_of_a_case_by_header
     refunded = orders["synthetic-11"] | {"status": "refunded"}
     assert refunded != orders["synthetic-11"]
     assert order("synthetic-11", case="already-refunded") == refunded
+
+
+def test_with_the_observe_profile_the_collector_appends_every_span_to_a_file_of_the_checkout(by_hand: ByHand) -> None:
+    done = compose(by_hand.user, "--profile", "observe", "run", "--rm", "-T", "eval-runner")
+    assert done.returncode == 0, done.stderr
+    (told,) = re.findall(r"(\d+) spans went to otel-collector; it appends to (\S+) of the checkout", done.stderr)
+    made, name = int(told[0]), told[1]
+    compose(by_hand.user, "--profile", "observe", "stop", "otel-collector")  # it writes what it holds
+    file = by_hand.user.checkout / name
+    spans = [span for line in file.read_bytes().splitlines() for span in spans_of(parse_line(line))]
+    assert len({span.span_id for span in spans}) == made > 0
+    assert file.stat().st_uid == int(by_hand.setup["LAB_UID"])
+    newest = max((by_hand.user.checkout / "evidence").iterdir())
+    assert json.loads((newest / "plan.json").read_text())["conditions"]["profiles"] == ["observe"]
+    shutil.rmtree(newest)  # the other tests look at the one without
 
 
 def test_with_the_fault_profile_faults_are_applied_and_their_witness_is_in_the_summary(by_hand: ByHand) -> None:

@@ -23,7 +23,7 @@ SETUP = {variable: f"sha256:{index:064x}" for index, variable in enumerate(IMAGE
     "LAB_UID": "4711",
     "LAB_GID": "4712",
 }
-LABCTL = {"LAB_SUITE": "/srv/suite", "LAB_RUN_ID": "run-1", "LAB_OWNER": "me"}
+LABCTL = {"LAB_SUITE": "/srv/suite", "LAB_RUN_ID": "run-1", "LAB_OWNER": "me", "LAB_TRACES": "/srv/traces"}
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("engine")]
 
@@ -120,16 +120,20 @@ def test_memory_and_processes_of_the_agent_follow_the_limits_of_the_suite() -> N
     assert (int(agent["mem_limit"]), agent["pids_limit"]) == (2048 << 20, 512)
 
 
-def test_by_hand_only_the_evidence_folder_can_be_written() -> None:
+def test_by_hand_only_the_evidence_and_the_collectors_own_folder_can_be_written() -> None:
     mounts = [mount for service in services_of().values() for mount in service.get("volumes", [])]
-    assert [mount["target"] for mount in mounts if not mount.get("read_only")] == ["/evidence"]
+    assert [mount["target"] for mount in mounts if not mount.get("read_only")] == ["/evidence", "/traces"]
     assert not [mount for mount in mounts if mount["type"] != "bind" or "docker.sock" in mount["source"]]
+
+
+def _written(service: dict[str, Any]) -> list[str]:
+    return [mount["source"] for mount in service.get("volumes", []) if not mount.get("read_only")]
 
 
 def test_with_labctl_no_service_sees_the_evidence() -> None:
     services = services_of(*OVERRIDE, variables=SETUP | LABCTL)
-    for service in services.values():
-        assert all(mount.get("read_only") for mount in service.get("volumes", []))
+    written = {name: mounts for name, service in services.items() if (mounts := _written(service))}
+    assert written == {"otel-collector": ["/srv/traces"]}
     runner = services["eval-runner"]
     assert [(mount["source"], mount["target"]) for mount in runner["volumes"]] == [("/srv/suite", "/suite")]
     assert runner["command"] == ["attempts"]

@@ -177,7 +177,6 @@ class Refused(NamedTuple):
 
 REFUSED = (
     Refused(2, 'unknown profile "desc"; did you mean "desk"?', flags=("--profile", "desc")),
-    Refused(2, "not-built-yet: the profile observe", flags=("--profile", "observe")),
     Refused(4, "labtest/nowhere:1", COMPOSE.replace("{image}", "labtest/nowhere:1"), ("--profile", "desk")),
     Refused(2, "services.idle.ports: publishes a port", COMPOSE.replace("profiles: [idle]", 'ports: ["80:80"]')),
     Refused(2, "services.fixture-api: is a service of the lab", COMPOSE.replace("  idle:", "  fixture-api:")),

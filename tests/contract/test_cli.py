@@ -93,7 +93,6 @@ def test_every_command_has_help(command: str) -> None:
         (["run", "fixtures", "--backend", "process", "--prompt", "refund-v9"], 2, "labctl: unknown-prompt: "),
         (["run", "fixtures", "--backend", "process", "-e", "NO_SUCH_VARIABLE"], 2, "labctl: unset-variable: "),
         (["run", "fixtures", "--backend", "process", "--run-id", "../x"], 2, "labctl: bad-usage: "),
-        (["run", "fixtures", "--profile", "observe"], 2, "labctl: not-built-yet: "),
         (["run", "fixtures", "--backend", "process", "--profile", "desk"], 2, "labctl: unknown-profile: "),
         (["run", "fixtures", "--profile", ""], 2, "labctl: bad-usage: "),
         (["run", "fixtures", "--suite-timeout", "0"], 2, "labctl: bad-usage: "),
@@ -124,6 +123,8 @@ def test_every_command_has_help(command: str) -> None:
         ([*RUN, "--regression-tolerance", "0.1"], 2, "labctl: bad-usage: "),
         ([*RUN, "--allow-removed"], 2, "labctl: bad-usage: "),
         (["show", "no-such-run"], 2, "labctl: no-run: "),
+        (["show", "no-such-run", "--timeline"], 2, "labctl: bad-usage: --timeline goes with --case ID"),
+        (["show", "no-such-run", "--timeline", "--case", "a", "--manifest"], 2, "labctl: bad-usage: --timeline goes"),
         (["cases", "lint", "no-such-suite"], 2, "labctl: suite-missing: "),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
@@ -147,6 +148,9 @@ def test_a_run_says_its_directory_last_and_talks_on_stderr(tmp_path: Path) -> No
     assert (path / "COMPLETE").is_file()
     assert labctl("verify", str(path)).returncode == 0
     assert labctl("show", str(path), "--case", "unknown-order").returncode == 0
+    timeline = labctl("show", str(path), "--case", "unknown-order", "--timeline")
+    assert (timeline.returncode, timeline.stdout) == (2, "")
+    assert timeline.stderr.startswith("labctl: no-trace: ")
 
 
 def test_a_bug_is_told_in_one_line_and_with_debug_in_full(tmp_path: Path) -> None:

@@ -50,6 +50,17 @@ def test_the_request_says_what_was_planned_and_the_key_is_in_its_header_only() -
     assert "a-secret-key" not in str(request)
 
 
+def test_each_request_carries_the_headers_of_its_moment() -> None:
+    places = iter(["00-a-1-01", "00-a-2-01"])
+    with client_of(lambda _: completion("hi")) as (client, service):
+        session = client.begin(system=None, sampling=SAMPLING, headers=lambda: {"traceparent": next(places)})
+        for text in ("one", "two"):
+            session.tell(text)
+            session.ask(seconds=PATIENCE_S)
+        ask(client)
+    assert service.traceparents == ["00-a-1-01", "00-a-2-01", None]
+
+
 def test_openai_itself_is_told_its_own_name_for_the_limit_of_tokens() -> None:
     with client_of(lambda _: completion("hi"), model="openai/some") as (client, service):
         ask(client)

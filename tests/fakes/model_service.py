@@ -21,6 +21,7 @@ class ModelService:
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
+    traceparents: list[str | None] = field(default_factory=list)
 
 
 def completion(
@@ -61,6 +62,7 @@ def model_service(answer: Callable[[dict[str, Any]], Answer | None]) -> Iterator
             service.requests.append(request)
             service.keys.append(self.headers.get("authorization"))
             service.paths.append(self.path)
+            service.traceparents.append(self.headers.get("traceparent"))
             answered = answer(request)
             if answered is None:
                 self.close_connection = True

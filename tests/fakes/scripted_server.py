@@ -47,6 +47,7 @@ class ScriptedServer:
     calls: list[tuple[str, str, bytes | None]] = field(default_factory=list)
     """Method, target and body of each call of a tool."""
     seconds: list[float] = field(default_factory=list)
+    headers: list[Mapping[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._model, self._tools = iter(self.model), iter(self.tools)
@@ -56,6 +57,7 @@ class ScriptedServer:
     ) -> Answer:
         assert body is None or headers["content-type"] == "application/json"
         self.seconds.append(seconds)
+        self.headers.append(headers)
         if target == MODEL_TARGET:
             # the conversation goes on growing in place, so what was asked is its text
             self.requests.append(json.loads(body or b""))

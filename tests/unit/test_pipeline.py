@@ -47,6 +47,17 @@ def test_a_run_that_passes_is_sealed_and_verifies(tmp_path: Path) -> None:
     assert verify_run(outcome.path).cases == 2
 
 
+def test_a_runner_that_does_not_say_what_it_traced_is_told_of_and_the_run_is_sealed(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    outcome = run(FakeStack(), replace(request(tmp_path), profiles=("observe",)), warnings)
+    assert outcome.exit_code is Exit.YES
+    assert verify_run(outcome.path).cases == 2
+    telemetry = json.loads((outcome.path / "environment.json").read_text())["telemetry"]
+    assert (telemetry.get("spansMade"), telemetry["spansWritten"], telemetry.get("spansLost")) == (None, 0, None)
+    assert any("the trace may be incomplete (0 spans written)" in warning for warning in warnings)
+    assert "--profile observe" in (outcome.path / "README.md").read_text()
+
+
 def test_long_texts_are_digests_and_values_too_short_to_hide_are_told(tmp_path: Path) -> None:
     warnings: list[str] = []
     outcome = run(FakeStack(), request(tmp_path), warnings)

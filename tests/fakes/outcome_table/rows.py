@@ -53,7 +53,7 @@ SCRIPTED = "the lab's own loop says what it does itself, and counts it"
 ONLY_SAYS_SO = "its event says that it was the provider, and not what the provider did"
 SHORT: dict[str, Any] = {"limits": {"seconds": 1}}
 CHEAP: dict[str, Any] = {"limits": {"cost_usd": 0.1}}
-NEEDS_FAULTS = "needs --profile fault, which is not part of this version (exit 2, not-built-yet)"
+NEEDS_FAULTS = "needs --profile fault, which no run of the table has: tests/faults brings the proxy"
 SET_UP = "attempts have no containers of their own, and a case with a setup is refused before it starts"
 ON_DISK = (
     "its folder lies where those of all attempts do, on a disk that no test fills; where no evidence can be written "
