@@ -80,7 +80,7 @@ class Draft:
     @property
     def cases_with_toxics(self) -> tuple[str, ...]:
         """Ids of the cases that need the fault proxy."""
-        return cases_with_toxics(self.cases, self.request.profiles)
+        return cases_with_toxics(self.cases, self.plan.conditions.profiles)
 
     def warnings(self) -> list[str]:
         """What a person should know before the run starts."""
@@ -105,7 +105,7 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
     surroundings = Surroundings.decide(
         request, suite=suite, cases=cases, agent=agent.plan, backend=backend, outside=outside
     )
-    refuse_model_out_of_the_stack(agent.plan, cases, profiles=request.profiles, backend=backend)
+    refuse_model_out_of_the_stack(agent.plan, cases, profiles=chosen.profiles, backend=backend)
     require_model_access(agent.plan, values=chosen.env.values)
     judge = plan_judge(
         suite, cases.having("relevance"), request=request, values=chosen.values, seconds=limits.model_seconds
@@ -126,7 +126,7 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         not_selected=not_selected(suite, cases),
         cases=planned_cases(suite, cases, repeats=request.repeat),
     )
-    later = cases if suite.sessions else KeptCases.of(cases.having("relevance", "working_dir"))
+    later = cases if suite.sessions else KeptCases.of(cases.having("relevance", "working_dir", "faults"))
     return Draft(
         request=request,
         suite=suite.with_cases(later),

@@ -77,3 +77,13 @@ def test_an_unknown_job_is_refused_with_the_known_ones_before_anything_starts(tm
         "next: labctl jobs",
     ], ran.stderr
     assert not (tmp_path / "e").exists()
+
+
+@pytest.mark.parametrize("chosen", [("--job", "fault"), ("--profile", "fault")], ids="=".join)
+def test_the_profiles_of_a_job_ask_for_what_they_ask_for_by_name(tmp_path: Path, chosen: tuple[str, str]) -> None:
+    argv = [sys.executable, "-c", "from driver.cli.main import main; main()"]
+    argv += ["run", str(SUITE), "--backend", "process", *chosen, "--evidence", str(tmp_path / "e")]
+    env = {"PATH": "/usr/bin", "HOME": str(tmp_path), "PYTHONPATH": str(SUITE.parent)}  # without any toxiproxy
+    ran = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False, env=env)
+    assert ran.returncode == 4, ran.stderr
+    assert ran.stderr.startswith("labctl: fault-proxy-missing: ")
