@@ -45,6 +45,8 @@ class Draft:
     """Complete but for the images."""
     bases: BaseImages
     """Empty unless each attempt has a container of its own."""
+    cases_with_toxics: tuple[str, ...] = ()
+    """Ids of all selected cases that need the fault proxy."""
 
     @property
     def own_containers(self) -> OwnContainers | None:
@@ -77,11 +79,6 @@ class Draft:
         own = self.judge.secrets if self.judge else {}
         return secrets | {name: value for name, value in own.items() if value not in secrets.values()}
 
-    @property
-    def cases_with_toxics(self) -> tuple[str, ...]:
-        """Ids of the cases that need the fault proxy."""
-        return cases_with_toxics(self.cases, self.request.profiles)
-
     def warnings(self) -> list[str]:
         """What a person should know before the run starts."""
         if self.judge is None and any(self.cases.having("relevance")):
@@ -105,7 +102,7 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
     surroundings = Surroundings.decide(
         request, suite=suite, cases=cases, agent=agent.plan, backend=backend, outside=outside
     )
-    refuse_model_out_of_the_stack(agent.plan, cases, profiles=request.profiles, backend=backend)
+    refuse_model_out_of_the_stack(agent.plan, cases, profiles=chosen.profiles, backend=backend)
     require_model_access(agent.plan, values=chosen.env.values)
     judge = plan_judge(
         suite, cases.having("relevance"), request=request, values=chosen.values, seconds=limits.model_seconds
@@ -136,6 +133,7 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         judge=judge,
         plan=plan,
         bases=surroundings.bases,
+        cases_with_toxics=cases_with_toxics(cases.having("faults"), chosen.profiles),
     )
 
 
