@@ -45,6 +45,8 @@ class Draft:
     """Complete but for the images."""
     bases: BaseImages
     """Empty unless each attempt has a container of its own."""
+    cases_with_toxics: tuple[str, ...] = ()
+    """Ids of all selected cases that need the fault proxy."""
 
     @property
     def own_containers(self) -> OwnContainers | None:
@@ -76,11 +78,6 @@ class Draft:
         secrets = self.env.secrets
         own = self.judge.secrets if self.judge else {}
         return secrets | {name: value for name, value in own.items() if value not in secrets.values()}
-
-    @property
-    def cases_with_toxics(self) -> tuple[str, ...]:
-        """Ids of the cases that need the fault proxy."""
-        return cases_with_toxics(self.cases, self.plan.conditions.profiles)
 
     def warnings(self) -> list[str]:
         """What a person should know before the run starts."""
@@ -126,7 +123,7 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         not_selected=not_selected(suite, cases),
         cases=planned_cases(suite, cases, repeats=request.repeat),
     )
-    later = cases if suite.sessions else KeptCases.of(cases.having("relevance", "working_dir", "faults"))
+    later = cases if suite.sessions else KeptCases.of(cases.having("relevance", "working_dir"))
     return Draft(
         request=request,
         suite=suite.with_cases(later),
@@ -136,6 +133,7 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         judge=judge,
         plan=plan,
         bases=surroundings.bases,
+        cases_with_toxics=cases_with_toxics(cases.having("faults"), chosen.profiles),
     )
 
 

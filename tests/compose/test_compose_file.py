@@ -153,7 +153,8 @@ def test_without_setup_compose_names_the_next_step(variable: str) -> None:
     assert "run make setup first" in done.stderr
 
 
-def test_a_missing_proxy_or_collector_does_not_keep_the_others_from_running() -> None:
+def test_a_proxy_or_collector_that_setup_did_not_name_is_the_pinned_one_and_keeps_no_other_from_running() -> None:
     services = services_of(variables=SETUP | {"TOXIPROXY_IMAGE": "", "OTELCOL_IMAGE": ""})
-    assert services["fault-proxy"]["image"] == "labctl/toxiproxy:missing"
-    assert services["otel-collector"]["image"] == "labctl/otelcol:missing"
+    pins = (ROOT / "images.env").read_text(encoding="utf-8").splitlines()
+    assert f"TOXIPROXY_IMAGE={services['fault-proxy']['image']}" in pins
+    assert f"OTELCOL_IMAGE={services['otel-collector']['image']}" in pins

@@ -18,18 +18,21 @@ from tests.fakes.suite_folder import CASE, SuiteFolder
 TOXIC_ON_MODEL = {"network": [{"type": "latency", "attributes": {"latency": 5}, "target": "model"}]}
 
 
-def test_the_profile_fault_is_on_where_its_service_has_a_name() -> None:
-    asked: list[str] = []
+@pytest.mark.parametrize(
+    ("names", "profiles"),
+    [
+        ((), ()),
+        (("fault-proxy",), ("fault",)),
+        (("otel-collector",), ("observe",)),
+        (("fault-proxy", "otel-collector"), ("fault", "observe")),
+    ],
+)
+def test_a_profile_is_on_where_its_service_has_a_name(names: tuple[str, ...], profiles: tuple[str, ...]) -> None:
+    def resolve(name: str) -> None:
+        if name not in names:
+            raise socket.gaierror
 
-    assert profiles_that_are_on(asked.append) == ("fault",)
-    assert asked == ["fault-proxy"]
-
-
-def test_without_the_profile_fault_there_is_no_such_name() -> None:
-    def resolve(_name: str) -> None:
-        raise socket.gaierror
-
-    assert profiles_that_are_on(resolve) == ()
+    assert profiles_that_are_on(resolve) == profiles
 
 
 def test_a_plan_by_hand_says_whether_its_faults_are_on(tmp_path: Path) -> None:
