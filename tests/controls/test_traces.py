@@ -107,7 +107,8 @@ def test_every_span_of_the_sample_suite_is_in_the_evidence_and_hangs_together(tm
     assert telemetry["spansMade"] == telemetry["spansWritten"] == len(spans) == len({span.span_id for span in spans})
     assert (telemetry["spansLost"], telemetry["sink"]) == (0, "json-lines")
     kinds = Counter(span.attributes["labctl.kind"] for span in spans)
-    assert (kinds["run"], kinds["case"], kinds["attempt"]) == (1, 18, 36)
+    planned = len(json.loads((run / "plan.json").read_text())["cases"])
+    assert (kinds["run"], kinds["case"], kinds["attempt"]) == (1, planned, 2 * planned)
     attempts = [json.loads(line) for line in (run / "traces" / "attempts.jsonl").read_text().splitlines()]
     assert kinds["tool call"] == sum(attempt["toolCalls"] for attempt in attempts)
     assert kinds["model request"] == sum(attempt["usage"]["modelCalls"] for attempt in attempts)

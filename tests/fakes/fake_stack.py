@@ -59,6 +59,8 @@ class FakeStack:
     worlds: list[World] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
     """The lines that the runner was given."""
+    asked_proxy_for: list[Sequence[str]] = field(default_factory=list)
+    """The cases that need the fault proxy, as each run told them."""
 
     def user_services(self, suite: Suite, *, profiles: tuple[str, ...], env: Mapping[str, str]) -> UserServices:
         return UserServices()
@@ -69,6 +71,7 @@ class FakeStack:
         return {}
 
     def fault_proxy(self, cases: Sequence[str]) -> Program | None:
+        self.asked_proxy_for.append(cases)
         return None
 
     def facts(self) -> EngineFacts:

@@ -58,6 +58,23 @@ def test_a_runner_that_does_not_say_what_it_traced_is_told_of_and_the_run_is_sea
     assert "--profile observe" in (outcome.path / "README.md").read_text()
 
 
+@pytest.mark.parametrize(
+    ("profiles", "job", "cases"),
+    [
+        ((), None, ()),
+        (("observe",), None, ()),
+        (("observe", "fault"), None, ("cut-connection", "policy-question")),
+        ((), "fault", ("cut-connection", "policy-question")),
+    ],
+)
+def test_the_stack_is_told_which_cases_need_the_fault_proxy_by_profile_and_by_job(
+    tmp_path: Path, profiles: tuple[str, ...], job: str | None, cases: tuple[str, ...]
+) -> None:
+    stack = FakeStack()
+    run(stack, replace(request(tmp_path), case_ids=(), profiles=profiles, job=job))
+    assert stack.asked_proxy_for == [cases]
+
+
 def test_long_texts_are_digests_and_values_too_short_to_hide_are_told(tmp_path: Path) -> None:
     warnings: list[str] = []
     outcome = run(FakeStack(), request(tmp_path), warnings)
