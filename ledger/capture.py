@@ -6,7 +6,7 @@ import hashlib
 import json
 
 from contracts.attempt import AttemptRecord, Check, CheckType, JudgeVerdict, TrajectoryCall
-from contracts.outcome import Outcome, OutcomeClass
+from contracts.outcome import Outcome
 from contracts.plan import Capture
 from contracts.record import Json
 
@@ -16,12 +16,8 @@ PLAIN_BYTES = 64
 WHOLE_BYTES = 64 * 1024
 """At `payloads`, longer texts are cut to so many UTF-8 bytes and say so."""
 
-_FOREIGN_REASONS = frozenset({OutcomeClass.AGENT_ERROR, OutcomeClass.PROVIDER})
-"""Classes whose reason may quote the agent or its model."""
-
-
 _QUOTING_CHECKS = frozenset({CheckType.STATE, CheckType.ASSERTION})
-"""Types whose reason may quote a value; the others' are made of names, counts and limits."""
+"""Types whose reason may quote a value, unless they could not tell; the others' are of names, counts and limits."""
 
 
 def captured(value: Json, *, level: Capture) -> Json:
@@ -56,13 +52,12 @@ def captured_text(text: str, *, level: Capture) -> str:
 
 
 def capture_attempt(record: AttemptRecord, *, level: Capture) -> AttemptRecord:
-    """The attempt as the level keeps it; names, digests, counts, times and expectations stay plain."""
-    reason = record.reason
-    if reason is not None and record.outcome_class in _FOREIGN_REASONS:
-        reason = captured_text(reason, level=level)
+    """The attempt as the level keeps it; names, digests, counts, times and expectations stay plain.
+
+    So does the reason of its outcome: it is in the lab's own words; what agent, model or service said is in the log.
+    """
     return record.model_copy(
         update={
-            "reason": reason,
             "checks": tuple(_capture_check(check, level) for check in record.checks),
             "trajectory": tuple(_capture_call(call, level) for call in record.trajectory),
             "texts": tuple(captured_text(text, level=level) for text in record.texts),
@@ -73,9 +68,8 @@ def capture_attempt(record: AttemptRecord, *, level: Capture) -> AttemptRecord:
 
 
 def _capture_check(check: Check, level: Capture) -> Check:
-    # where the judge told, the reason is its own text; where it did not, it is ours
-    quotes_judge = check.type is CheckType.RELEVANCE and check.outcome is not Outcome.UNKNOWN
-    quotes = quotes_judge or check.type in _QUOTING_CHECKS
+    # where the judge told, the reason is its own text; whoever could not tell says why in the lab's words
+    quotes = check.outcome is not Outcome.UNKNOWN and check.type in {CheckType.RELEVANCE, *_QUOTING_CHECKS}
     reason = captured(check.reason, level=level) if quotes else check.reason
     return check.model_copy(update={"actual": captured(check.actual, level=level), "reason": reason})
 

@@ -11,7 +11,7 @@ from contracts.record import Json
 from runner.agents.amounts import MOST, amount, whole
 from runner.agents.docker_agent_calls import CallsOfStream, MalformedError
 from runner.agents.interface import Ending, EndKind, ToolEvent
-from runner.agents.output_lines import LineBuffer, event_of
+from runner.agents.output_lines import BrokenEventError, LineBuffer, event_of
 from runner.agents.provider_failures import provider_failure
 from runner.texts import BoundedText
 
@@ -160,7 +160,12 @@ class DockerAgentEvents:
 
     def _take(self, line: str, number: int) -> None:
         line = self.hide(line)
-        event = event_of(line)
+        try:
+            event = event_of(line, known=_TAKERS)
+        except BrokenEventError as trouble:
+            self.log.add(line + "\n")
+            self._broken = self._broken or f"output line {number}: {trouble}"
+            return
         kind = event["type"] if event is not None else None
         self._events += event is not None
         take = _TAKERS.get(kind)

@@ -9,7 +9,7 @@ from contracts.attempt import Usage
 from contracts.record import Json
 from runner.agents.amounts import added, amount, whole
 from runner.agents.interface import Ending, EndKind, ToolEvent
-from runner.agents.output_lines import LineBuffer, event_of
+from runner.agents.output_lines import BrokenEventError, LineBuffer, event_of
 from runner.texts import BoundedText
 
 MAX_NAME = 200
@@ -74,7 +74,12 @@ class EventLines:
 
     def _take(self, line: str, number: int) -> None:
         line = self.hide(line)
-        event = event_of(line)
+        try:
+            event = event_of(line, known=_TAKERS)
+        except BrokenEventError as trouble:
+            self.log.add(line + "\n")
+            self.broken = self.broken or f"output line {number}: {trouble}"
+            return
         take = _TAKERS.get(event.get("type", "")) if event is not None else None
         if event is None or take is None:
             self.log.add(line + "\n")

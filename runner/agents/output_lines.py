@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 
-from contracts.json_text import parse_json
+from contracts.json_text import parse_unambiguous
 from contracts.record import Json
+
+_SAYS_TYPE = re.compile(r'"type"\s*:\s*"([A-Za-z_]{1,60})"')
+_BEFORE_AN_OBJECT = " \t\r\ufeff"
+_LONGEST_TROUBLE = 80
+
+
+class BrokenEventError(ValueError):
+    """A line that says it is an event, and that readers would not agree on."""
 
 
 class LineBuffer:
@@ -78,12 +87,26 @@ class BoundedLines:
         self._take(line, left_out)
 
 
-def event_of(line: str) -> dict[str, Json] | None:
-    """The JSON object of a line that has a `type` of text; None for every other line, which is log."""
-    if not line.lstrip().startswith("{"):
+def event_of(line: str, *, known: Collection[Json]) -> dict[str, Json] | None:
+    """The JSON object of a line that has a `type` of text; None for every other line, which is log.
+
+    Raises:
+        BrokenEventError: the line begins as an object and has a known type in it, and is no JSON: with NaN, a number
+            out of range, a key twice, or cut. Taken for log, it would hide a call or an error.
+
+    """
+    if not line.lstrip(_BEFORE_AN_OBJECT).startswith("{"):
         return None
     try:
-        value = parse_json(line)
-    except ValueError:
-        return None
+        value = parse_unambiguous(line)
+    except ValueError as trouble:
+        said = next((found[1] for found in _SAYS_TYPE.finditer(line) if found[1] in known), None)
+        if said is None:
+            return None
+        raise BrokenEventError(f"{said}, no JSON that can be read: {_short(trouble)}") from trouble
     return value if isinstance(value, dict) and isinstance(value.get("type"), str) else None
+
+
+def _short(trouble: ValueError) -> str:
+    """Without what the line says."""
+    return str(trouble).partition(":")[0][:_LONGEST_TROUBLE]

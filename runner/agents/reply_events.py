@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, field
 from enum import Enum
 
-from contracts.json_text import parse_json
+from contracts.json_text import parse_json, parse_unambiguous
 from contracts.record import Json
 from runner.agents.event_lines import EventLines
 
@@ -68,7 +68,7 @@ class ReplyEvents:
 
     def _read_document(self, text: str) -> str | None:
         try:
-            document = parse_json(text)
+            document = parse_unambiguous(text)
         except ValueError:
             self.lines.log.add(text)
             return "its reply is neither JSON nor a stream of events"

@@ -259,3 +259,21 @@ def test_what_each_event_says_of_a_session_is_added_up_without_a_look_at_all_the
 
     assert reader.usage.cost_usd == math.fsum(costs)
     assert (reader.usage.input_tokens, reader.usage.output_tokens, reader.usage.model_calls) == (600, 100, None)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"type": "token_usage", "session_id": "s", "usage": {"cost": NaN}}',
+        '{"type": "tool_call", "tool_call": {"function": {"name": "shell", "arguments": "{}"}}, "x": 1e999}',
+    ],
+)
+def test_an_event_that_cannot_be_read_breaks_the_protocol(line: str) -> None:
+    reader = DockerAgentEvents(hide=str)
+    reader.feed(line + "\n")
+    reader.finish()
+    ending = reader.failure(exit_code=0, trusts_provider=True)
+    assert ending is not None
+    assert ending.kind is EndKind.AGENT_ERROR
+    assert ending.reason is not None
+    assert ending.reason.startswith("protocol broken, output line 1: ")

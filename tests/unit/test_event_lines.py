@@ -45,7 +45,7 @@ def test_a_carriage_return_before_the_newline_is_no_part_of_the_event() -> None:
         '{"type": "thought", "text": "x"}',
         '{"no": "type"}',
         '{"type": 7}',
-        '{"type": "message", "text": NaN}',
+        '{"type": "thought", "text": NaN}',
         '{"a":' * 2000 + "1" + "}" * 2000,
     ],
 )
@@ -53,6 +53,29 @@ def test_everything_else_is_log_and_breaks_nothing(line: str) -> None:
     found = read(line)
 
     assert found.broken is None
+    assert found.log.text() == line + "\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"type": "tool_call", "name": "shell", "arguments": {"x": NaN}}',
+        '{"type": "error", "message": "broke", "loss": 1e999}',
+        '{"arguments": {"type": "object"}, "type": "tool_call", "name": "shell", "x": -Infinity}',
+        '{"type": "usage", "inputTokens": 1, "outputTokens": 1, "costUsd": 1e400}',
+        '{"type": "tool_call", "name": "shell", "arguments": {"x": ' + "9" * 6000 + "}}",
+        '{"type": "tool_call", "name": "shell", "arguments": ' + '{"a":' * 3000 + "1" + "}" * 3001,
+        '{"type": "tool_call", "name": "shell", "name": "other", "arguments": {}}',
+        '\ufeff{"type": "tool_call", "name": "shell", "arguments": {}}',
+        '{"type": "tool_call", "name": "she',
+    ],
+    ids=lambda line: line[:40],
+)
+def test_what_says_it_is_an_event_and_cannot_be_read_breaks_the_protocol_and_hides_nothing(line: str) -> None:
+    found = read('{"type": "message", "text": "a"}', line)
+    assert found.broken is not None
+    assert found.broken.startswith("output line 2: ")
+    assert "shell" not in found.broken
     assert found.log.text() == line + "\n"
 
 

@@ -67,7 +67,7 @@ def told() -> AttemptRecord:
         "a",
         outcome=Outcome.FAIL,
         outcome_class=OutcomeClass.AGENT_ERROR,
-        reason=LONG,
+        reason="its reply is no chat completion",
         checks=(check,),
         trajectory=(call,),
         texts=(LONG, "short"),
@@ -80,16 +80,23 @@ def test_metadata_keeps_expectations_and_no_text_of_agent_model_or_judge(told: A
     assert (kept.checks[0].name, kept.checks[0].expected) == (LONG, [LONG])
     kept_texts = kept.model_copy(update={"checks": (kept.checks[0].model_copy(update={"name": "", "expected": None}),)})
     assert "synthetic-42" not in kept_texts.to_line()
-    assert kept_texts.to_line().count(_digest(LONG)) == 9
+    assert kept_texts.to_line().count(_digest(LONG)) == 8
     assert kept.texts == (_digest(LONG), "short")
 
 
 def test_metadata_keeps_counts_times_digests_and_the_lab_s_own_reasons(told: AttemptRecord) -> None:
-    own = told.model_copy(update={"outcome_class": OutcomeClass.INFRASTRUCTURE})
-    kept = capture_attempt(own, level="metadata")
-    assert kept.reason == LONG
+    for outcome_class in OutcomeClass:
+        own = told.model_copy(update={"outcome_class": outcome_class, "reason": LONG})
+        assert capture_attempt(own, level="metadata").reason == LONG, outcome_class
+    kept = capture_attempt(told, level="metadata")
     for name in ("case_id", "tool_calls", "trajectory_digest", "duration_ms", "usage", "journal_rows", "outcome"):
         assert getattr(kept, name) == getattr(told, name)
+
+
+def test_a_check_that_could_not_tell_says_why_in_the_lab_s_words(told: AttemptRecord) -> None:
+    check = told.checks[0].model_copy(update={"type": CheckType.ASSERTION, "outcome": Outcome.UNKNOWN})
+    kept = capture_attempt(told.model_copy(update={"checks": (check,)}), level="metadata")
+    assert kept.checks[0].reason == LONG
 
 
 def test_a_name_that_the_suite_gave_stays_plain_whatever_its_length(told: AttemptRecord) -> None:
