@@ -104,7 +104,7 @@ def _on_screen(text: str, screen: Screen) -> str:
     for mark in _OWN:
         pieces = [part for piece in pieces for part in _around(piece, mark)]
     return "".join(
-        piece if piece in _OWN else screen_text(piece, ascii_only=not screen.is_terminal) for piece in pieces
+        piece if piece in _OWN else screen_text(piece, ascii_only=screen.is_ascii) for piece in pieces
     )
 
 

@@ -47,10 +47,10 @@ def case_text(run: Path, *, case_id: str, screen: Screen = PLAIN_SCREEN) -> str:
             planned.title,
         ]
         for attempt in sorted(attempts, key=lambda attempt: attempt.attempt):
-            lines += ["", *_attempt_lines(attempt, ascii_only=not screen.is_terminal)]
+            lines += ["", *_attempt_lines(attempt, ascii_only=screen.is_ascii)]
         if not attempts:
             lines += ["", "no attempt of it finished"]
-        return "\n".join(screen_text(line, ascii_only=not screen.is_terminal) for line in lines)
+        return "\n".join(screen_text(line, ascii_only=screen.is_ascii) for line in lines)
 
 
 def manifest_text(run: Path, *, case_id: str | None) -> str:

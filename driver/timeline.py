@@ -62,7 +62,7 @@ def _spans_of_case(shown: ShownRun, case_id: str) -> list[Span]:
 def timeline_lines(spans: Sequence[Span], *, case_id: str, screen: Screen = PLAIN_SCREEN) -> Iterator[str]:
     """One line that says what is below it, one scale, then one line for each span."""
     if not spans:
-        yield screen_text(f"{case_id}: no spans; none of its attempts was made, or they were lost", ascii_only=True)
+        yield screen_text(f"{case_id}: no spans; none of its attempts was made, or they were lost", ascii_only=False)
         return
     drawing = _Drawing.of(spans, screen)
     took = shown_time(drawing.ended_at_ns - drawing.began_at_ns)
@@ -113,7 +113,7 @@ class _Drawing:
         )
 
     def safe(self, text: str) -> str:
-        return screen_text(text, ascii_only=not self.screen.is_terminal)
+        return screen_text(text, ascii_only=self.screen.is_ascii)
 
     def scale(self) -> str:
         end = shown_time(self.ended_at_ns - self.began_at_ns)

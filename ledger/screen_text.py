@@ -16,8 +16,9 @@ class Screen:
     width: int
     """Columns."""
     is_terminal: bool
-    """Without one the text is plain ASCII."""
     has_colour: bool
+    is_ascii: bool = False
+    """Its encoding has no other characters: a case id of any language is what it is wherever it can be."""
 
 
 PLAIN_SCREEN = Screen(width=100, is_terminal=False, has_colour=False)

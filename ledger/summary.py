@@ -113,9 +113,9 @@ def _table(cases: Sequence[CaseResult], screen: Screen) -> Table:
     for case, fault in zip(cases, faults, strict=True):
         tries = last_tries(case.attempts)
         table.add_row(
-            Text(screen_text(case.case_id, ascii_only=not screen.is_terminal)),
+            Text(screen_text(case.case_id, ascii_only=screen.is_ascii)),
             Text(_outcome(case, tries), style=_STYLES[case.outcome]),
-            Text(screen_text(_not_passed(tries), ascii_only=not screen.is_terminal)),
+            Text(screen_text(_not_passed(tries), ascii_only=screen.is_ascii)),
             *([Text(fault)] if any(faults) else []),
             Text(case_measures(case)),
             str(sum(attempt.tool_calls for attempt in tries)),
@@ -148,7 +148,7 @@ def _left_out(graded: Graded) -> Iterator[str]:
 
 def _explanation(case: CaseResult, screen: Screen) -> Iterator[str]:
     """Why the case did not pass: the attempt's own reason, and its first check that did not pass."""
-    plain = not screen.is_terminal
+    plain = screen.is_ascii
     attempt = next(attempt for attempt in last_tries(case.attempts) if attempt.outcome is case.outcome)
     yield f"\n{screen_text(case.case_id, ascii_only=plain)}: {case.outcome.value}"
     check = next((check for check in attempt.checks if check.outcome is not Outcome.PASS), None)
@@ -163,4 +163,4 @@ def _next_line(not_passing: Sequence[CaseResult], *, run: str, screen: Screen) -
     command = f"labctl show {shlex.quote(run)}"
     if not_passing:
         command += f" --case {shlex.quote(not_passing[0].case_id)}"
-    return "\nnext: " + screen_text(command, ascii_only=not screen.is_terminal)
+    return "\nnext: " + screen_text(command, ascii_only=screen.is_ascii)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,7 @@ def test_one_failure_among_a_thousand_is_never_rounded_away() -> None:
     assert totals_line(summary) == "1000 planned: 999 passed, 1 failed, 0 unknown; pass rate [0.99, 0.99]"
 
 
-def test_without_a_terminal_the_text_is_ascii_and_nothing_moves_a_cursor(tmp_path: Path) -> None:
+def test_any_language_is_shown_where_the_encoding_has_it_and_nothing_moves_a_cursor(tmp_path: Path) -> None:
     plan = plan_of("grüße")
     hostile = "\x1b[2J\x07 \u202e ü [bold]markup[/bold] :smile:"
     check = Check(name=hostile, type=CheckType.ASSERTION, outcome=Outcome.FAIL, expected=hostile, reason=hostile)
@@ -102,8 +103,10 @@ def test_without_a_terminal_the_text_is_ascii_and_nothing_moves_a_cursor(tmp_pat
     path = tmp_path / "attempts.jsonl"
     path.write_text(record.to_line() + "\n")
     plain = summary_text(grade_run(plan, path), run="r", screen=PLAIN_SCREEN)
-    assert plain.isascii()
-    assert "gr\\xfc\\xdfe" in plain
+    assert "labctl show r --case 'grüße'" in plain
+    narrow = summary_text(grade_run(plan, path), run="r", screen=replace(PLAIN_SCREEN, is_ascii=True))
+    assert narrow.isascii()
+    assert "gr\\xfc\\xdfe" in narrow
     coloured = summary_text(grade_run(plan, path), run="r", screen=Screen(width=100, is_terminal=True, has_colour=True))
     assert "grüße" in coloured
     assert "[bold]markup[/bold] :smile:" in coloured
