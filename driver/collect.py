@@ -42,6 +42,8 @@ class Collected:
     attempts: int = 0
     spans: SpanCount | None = None
     """None: no spans are made, or it ended before it said so."""
+    has_begun: bool = False
+    """An attempt was begun."""
     under_way: dict[tuple[str, int], tuple[str, RunnerStarted]] = field(default_factory=dict)
     """(case id, attempt) -> when it started, and what the runner said of it."""
 
@@ -105,6 +107,7 @@ class Collector:
             if isinstance(record, RunnerAttempt):
                 self._receive(record)
             elif isinstance(record, RunnerStarted):
+                self._begin_suite_time()
                 self.collected.under_way[record.case_id, record.attempt] = clock.instant(clock.now()), record
                 self.progress(record)
             elif isinstance(record, RunnerSpans):
@@ -118,6 +121,13 @@ class Collector:
         """Let the runner, which `tell` reaches, know when it is too far ahead of the judge, and when no more."""
         if self.judging is not None:
             self.judging.tell = tell
+
+    def _begin_suite_time(self) -> None:
+        """With the first attempt; what the judge has not told when it is over is unknown."""
+        seconds = self.plan.suite_timeout_seconds
+        if not self.collected.has_begun and seconds is not None and self.judging is not None:
+            self.judging.end_in(seconds)
+        self.collected.has_begun = True
 
     def settle(self) -> None:
         """Wait for the verdicts that are still to come; raises LabError WRITE_FAILED."""

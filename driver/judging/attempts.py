@@ -56,6 +56,10 @@ class Judging:
         attempt = _Case(self._cases[line.record.case_id], line, finish=lambda judged: self._finish(judged, done))
         attempt.start(lambda ask: self._pool.submit(ask, self._judge))
 
+    def end_in(self, seconds: float) -> None:
+        """After so many seconds nobody is asked any more."""
+        self._judge.end_in(seconds)
+
     def settle(self) -> None:
         """Wait until every attempt was handed on; raises what `done` raised."""
         with self._changed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import Protocol, TypeVar
 
 from contracts.attempt import JudgeVote
 from contracts.outcome import Outcome
+from driver import clock
 from driver.judging.answers import answer_of
 from driver.judging.prompt import question
 from driver.judging.settings import WAITS_S
@@ -17,12 +19,14 @@ from providers.conversation import ProviderError, Reply
 
 N = TypeVar("N", int, float)
 
+_TOO_LATE = "the suite's time was over before the judge had told"
+
 
 class AsksJudge(Protocol):
     """One request to the judge's model; safe for many threads (`driver.judging.opening.JudgeModel`)."""
 
-    def ask(self, text: str, *, seed: int) -> Reply:
-        """Its reply; raises ProviderError."""
+    def ask(self, text: str, *, seed: int, most_s: float) -> Reply:
+        """Its reply, within its own limit and `most_s`; raises ProviderError."""
         ...
 
 
@@ -44,6 +48,11 @@ class Judge:
         self._votes = votes
         self._waits_s = waits_s
         self._over = threading.Event()
+        self._until_s = math.inf
+
+    def end_in(self, seconds: float) -> None:
+        """After so many seconds nobody is asked any more: what is not told then is unknown."""
+        self._until_s = clock.monotonic_s() + seconds
 
     def tell(self, statement: str, transcript: str) -> Told:
         """The verdict on a statement; voting ends as soon as the votes cannot agree any more."""
@@ -62,11 +71,14 @@ class Judge:
     def _vote(self, text: str, *, seed: int) -> JudgeVote:
         requests = 0
         for wait_s in (*self._waits_s, None):
+            left_s = self._until_s - clock.monotonic_s()
+            if left_s <= 0:
+                return JudgeVote(outcome=Outcome.UNKNOWN, trouble=_TOO_LATE, requests=requests)
             requests += 1
             try:
-                reply = self._model.ask(text, seed=seed)
+                reply = self._model.ask(text, seed=seed, most_s=left_s)
             except ProviderError as trouble:
-                if wait_s is None or not trouble.may_pass or self._over.wait(wait_s):
+                if wait_s is None or not trouble.may_pass or self._over.wait(min(wait_s, left_s)):
                     return JudgeVote(outcome=Outcome.UNKNOWN, trouble=f"the judge: {trouble}", requests=requests)
                 continue
             answer = answer_of(reply)

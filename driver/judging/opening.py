@@ -25,12 +25,12 @@ class JudgeModel:
         self._client = client
         self._seconds = seconds
 
-    def ask(self, text: str, *, seed: int) -> Reply:
+    def ask(self, text: str, *, seed: int, most_s: float) -> Reply:
         """Its reply to a text of its own; raises ProviderError."""
         sampling = Sampling(temperature=settings.TEMPERATURE, seed=seed, max_output_tokens=settings.MAX_OUTPUT_TOKENS)
         session = self._client.begin(system=SYSTEM, tools=[_OFFER], sampling=sampling, must_call=True)
         session.tell(text)
-        return session.ask(seconds=self._seconds)
+        return session.ask(seconds=min(self._seconds, most_s))
 
 
 @contextmanager

@@ -94,7 +94,7 @@ class SlowJudge:
     def __init__(self, until: threading.Event) -> None:
         self._until = until
 
-    def ask(self, text: str, *, seed: int) -> Reply:
+    def ask(self, text: str, *, seed: int, most_s: float) -> Reply:
         self._until.wait(30.0)
         raise ProviderError("too late")
 

@@ -43,9 +43,11 @@ class ScriptedJudge:
         self.replies = iter(replies)
         self.until = until
         self.texts: list[str] = []
+        self.most_s: list[float] = []
 
-    def ask(self, text: str, *, seed: int) -> Reply:
+    def ask(self, text: str, *, seed: int, most_s: float) -> Reply:
         self.texts.append(text)
+        self.most_s.append(most_s)
         if self.until is not None:
             self.until.wait(PATIENCE_S)
         reply = next(self.replies)
@@ -56,6 +58,19 @@ class ScriptedJudge:
 
 def tell(*replies: Reply | Exception, votes: int = 1) -> Told:
     return Judge(ScriptedJudge(*replies), votes=votes, waits_s=(0.0, 0.0)).tell("it is polite", "{}")
+
+
+def test_when_the_suites_time_is_over_nobody_is_asked_and_until_then_no_longer_than_it_lasts() -> None:
+    model = ScriptedJudge(verdict("pass"), verdict("pass"))
+    judge = Judge(model, votes=1)
+    judge.end_in(PATIENCE_S)
+    assert judge.tell("it is polite", "{}").outcome is Outcome.PASS
+    judge.end_in(0.0)
+    told = judge.tell("it is polite", "{}")
+    assert (told.outcome, told.votes[0].requests) == (Outcome.UNKNOWN, 0)
+    assert told.reason == "no verdict: the suite's time was over before the judge had told"
+    (most_s,) = model.most_s
+    assert 0 < most_s <= PATIENCE_S
 
 
 @pytest.mark.parametrize(
