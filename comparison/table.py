@@ -103,9 +103,7 @@ def _on_screen(text: str, screen: Screen) -> str:
     pieces = [text]
     for mark in _OWN:
         pieces = [part for piece in pieces for part in _around(piece, mark)]
-    return "".join(
-        piece if piece in _OWN else screen_text(piece, ascii_only=screen.is_ascii) for piece in pieces
-    )
+    return "".join(piece if piece in _OWN else screen_text(piece, ascii_only=screen.is_ascii) for piece in pieces)
 
 
 def _around(text: str, mark: str) -> Iterator[str]:

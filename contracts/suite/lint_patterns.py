@@ -12,6 +12,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 
 from contracts.record import Json
+from contracts.suite.schema_references import lost_reference
 
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _PLAIN_KEYS: dict[str, tuple[type, ...]] = {
@@ -60,6 +61,8 @@ def judging_schema_refusal(schema: Json) -> str | None:
     why = schema_refusal(schema)
     if why is not None:
         return why
+    if lost := lost_reference(schema):
+        return f"a JSON Schema that cannot be used: {lost}"
     for pattern in _patterns_in(schema):
         if refused := re2_refusal(pattern):
             return f'the pattern "{pattern}" is {refused}'
