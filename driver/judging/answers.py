@@ -45,6 +45,8 @@ def _verdict(call: ToolCall) -> Answer:
         return _none("the judge's answer is no JSON", call.written)
     if not isinstance(fields, dict) or fields.keys() != {"reason", "result"}:
         return _none("the judge's answer has other fields than reason and result", call.written)
+    if next(iter(fields)) != "reason":  # a reason that is found afterwards defends the verdict instead of leading to it
+        return _none("the judge's result stands before its reason", call.written)
     reason, result = fields["reason"], fields["result"]
     outcome = _RESULTS.get(result) if isinstance(result, str) else None
     if outcome is None:

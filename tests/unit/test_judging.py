@@ -88,6 +88,7 @@ def test_when_the_suites_time_is_over_nobody_is_asked_and_until_then_no_longer_t
         '{"reason": "shown", "result": ["pass"]}',
         '{"reason": "shown", "result": {"pass": 1}}',
         '{"reason": 1, "result": "pass"}',
+        '{"result": "pass", "reason": "shown"}',
         '{"reason": "", "result": "pass"}',
         '{"reason": "a", "result": "fail", "result": "pass"}',
         '{"reason": "a", "result": "pass", "result": "pass"}',
