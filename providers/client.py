@@ -24,7 +24,8 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from contracts.model_endpoint import Endpoint
-from providers.conversation import ProviderError, Reply, Sampling, ToolCall, ToolOffer
+from providers.bounded_http import ReplyTooLongError
+from providers.conversation import MAX_REPLY_BYTES, ProviderError, Reply, Sampling, ToolCall, ToolOffer
 from providers.library_models import library_model
 from providers.replies import reply_of
 
@@ -196,6 +197,12 @@ def _settings(sampling: Sampling, *, must_call: bool) -> ModelSettings:
 
 def _failure(trouble: Exception) -> ProviderError:
     detail = f"{type(trouble).__name__}: {trouble}"
+    cause: BaseException | None = trouble
+    while cause is not None:
+        if isinstance(cause, ReplyTooLongError):
+            reason = f"the model's service answered more than {MAX_REPLY_BYTES} bytes, or compressed"
+            return ProviderError(reason, detail=str(cause), is_too_long=True)
+        cause = cause.__cause__ or cause.__context__
     if isinstance(trouble, ModelHTTPError):
         status = trouble.status_code
         may_pass = status == _TOO_MANY or status in _SERVER_ERRORS

@@ -68,11 +68,25 @@ class Session(Protocol):
         ...
 
 
+MAX_REPLY_BYTES = 8 * 1024 * 1024
+"""Of one reply as it comes over the wire."""
+
+
 class ProviderError(Exception):
     """The model's service refused, failed or was out of reach; the text names no value and quotes nobody."""
 
-    def __init__(self, reason: str, *, detail: str = "", may_pass: bool = False, status: int | None = None) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        detail: str = "",
+        may_pass: bool = False,
+        status: int | None = None,
+        is_too_long: bool = False,
+    ) -> None:
         super().__init__(reason)
+        self.is_too_long = is_too_long
+        """The reply was cut off at MAX_REPLY_BYTES."""
         self.detail = detail
         """What the service said; for a log that is redacted."""
         self.may_pass = may_pass

@@ -12,6 +12,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
 from contracts.model_endpoint import PROVIDERS, Endpoint
+from providers.bounded_http import bounded_client
 
 NO_KEY = "none"
 """Sent where an endpoint of one's own needs no key; the client libraries refuse to send none."""
@@ -31,10 +32,10 @@ def library_model(endpoint: Endpoint, *, key: str | None) -> Model[Any]:
 
 def _compatible(provider: str, name: str, *, url: str, key: str) -> Model[Any]:
     if provider == "openai":
-        return OpenAIChatModel(name, provider=OpenAIProvider(base_url=url, api_key=key))
+        return OpenAIChatModel(name, provider=OpenAIProvider(base_url=url, api_key=key, http_client=bounded_client()))
     return OpenAIChatModel(
         name,
-        provider=OpenAICompatibleProvider(provider, base_url=url, api_key=key),
+        provider=OpenAICompatibleProvider(provider, base_url=url, api_key=key, http_client=bounded_client()),
         # the older name, which servers that only resemble OpenAI's know
         profile=OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False),
     )
@@ -42,9 +43,9 @@ def _compatible(provider: str, name: str, *, url: str, key: str) -> Model[Any]:
 
 def _own_provider(known_as: str, *, key: str) -> Provider[Any]:
     if known_as == "openai-chat":
-        return OpenAIProvider(base_url=_OPENAI_URL, api_key=key)
+        return OpenAIProvider(base_url=_OPENAI_URL, api_key=key, http_client=bounded_client())
     if known_as == "anthropic":
         from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415 - loads a library of its own
 
-        return AnthropicProvider(base_url=_ANTHROPIC_URL, api_key=key)
+        return AnthropicProvider(base_url=_ANTHROPIC_URL, api_key=key, http_client=bounded_client())
     return infer_provider_class(known_as)(api_key=key)

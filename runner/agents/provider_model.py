@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from contracts.errors import ErrorCode, LabError
 from contracts.model_endpoint import Endpoint
 from contracts.plan import AgentPlan
+from contracts.suite.settings import Limits
 from contracts.suite.tool import Tool
 from providers.client import Client
-from providers.conversation import ProviderError, Reply, Sampling, Session, ToolCall, ToolOffer
+from providers.conversation import MAX_REPLY_BYTES, ProviderError, Reply, Sampling, Session, ToolCall, ToolOffer
 from runner.agents.chat_model import ModelTroubleError, system_text
 from runner.agents.claims import agent_error
 from runner.agents.interface import Assignment, Ending, EndKind
+from runner.agents.limits import passed_limit
 from runner.agents.provider_failures import failure_by_status
 
 
@@ -56,7 +58,7 @@ class ProviderModel:
             ),
             headers=assignment.trace.headers,
         )
-        return ProviderModelSession(session, own_client=client if is_faulted else None)
+        return ProviderModelSession(session, assignment.limits, own_client=client if is_faulted else None)
 
     def end(self, session: Session) -> None:
         """Close the connections that only this conversation had."""
@@ -69,6 +71,7 @@ class ProviderModelSession:
     """A conversation whose service's failures are the provider's; a request that it finds wrong is the agent's."""
 
     session: Session
+    limits: Limits
     own_client: Client | None = None
     """Present exactly where a planned fault is on the way to the model."""
 
@@ -85,11 +88,13 @@ class ProviderModelSession:
         try:
             return self.session.ask(seconds=seconds)
         except ProviderError as trouble:
-            ending = agent_error(str(trouble)) if self.own_client is not None else _ending(trouble)
+            ending = agent_error(str(trouble)) if self.own_client is not None else _ending(trouble, self.limits)
             raise ModelTroubleError(ending, detail=trouble.detail) from trouble
 
 
-def _ending(trouble: ProviderError) -> Ending:
+def _ending(trouble: ProviderError, limits: Limits) -> Ending:
+    if trouble.is_too_long and limits.output_bytes <= MAX_REPLY_BYTES:
+        return passed_limit("output", limits=limits)
     if trouble.status is not None and failure_by_status(trouble.status) is None:
         return agent_error(str(trouble))
     return Ending(kind=EndKind.PROVIDER, reason=str(trouble))

@@ -12,7 +12,7 @@ import pytest
 
 from contracts.model_endpoint import Endpoint
 from providers.client import Client
-from providers.conversation import ProviderError, Reply, Sampling, ToolOffer
+from providers.conversation import MAX_REPLY_BYTES, ProviderError, Reply, Sampling, ToolOffer
 from tests.fakes.model_service import Answer, ModelService, completion, model_service
 
 SAMPLING = Sampling(temperature=0.0, seed=7, max_output_tokens=99)
@@ -147,6 +147,15 @@ def test_an_answer_that_does_not_come_in_time_ends_the_request_and_not_the_clien
             ask(client, "slow", seconds=0.2)
         leave.set()
         assert ask(client).text == "hi"
+
+
+def test_a_reply_is_read_up_to_its_bound_and_not_an_endless_one_to_its_end() -> None:
+    with client_of(lambda _: completion("x" * (MAX_REPLY_BYTES - 2000))) as (client, _):
+        assert len(ask(client).text or "") == MAX_REPLY_BYTES - 2000
+    with client_of(lambda _: completion("x" * MAX_REPLY_BYTES)) as (client, service):
+        with pytest.raises(ProviderError, match=f"more than {MAX_REPLY_BYTES} bytes") as told:
+            ask(client)
+        assert (told.value.is_too_long, told.value.may_pass, len(service.requests)) == (True, False, 1)
 
 
 def test_closing_ends_what_is_under_way() -> None:
