@@ -10,8 +10,12 @@ from pydantic_ai.models import create_async_httpx2_client
 from providers.conversation import MAX_REPLY_BYTES
 
 
-class ReplyTooLongError(Exception):
-    """A reply of more than MAX_REPLY_BYTES, or one whose size cannot be told before it is unpacked."""
+class ReplyRefusedError(Exception):
+    """A reply that is not read to its end."""
+
+    def __init__(self, reason: str, *, is_too_long: bool) -> None:
+        super().__init__(reason)
+        self.is_too_long = is_too_long
 
 
 def bounded_client() -> httpx2.AsyncClient:
@@ -24,7 +28,7 @@ def bounded_client() -> httpx2.AsyncClient:
 
 async def _bound(response: httpx2.Response) -> None:
     if response.headers.get("content-encoding", "identity") != "identity":
-        raise ReplyTooLongError("it is compressed, which nobody asked for")
+        raise ReplyRefusedError("compressed, which nobody asked for", is_too_long=False)
     if isinstance(response.stream, httpx2.AsyncByteStream):
         response.stream = _Bounded(response.stream)
 
@@ -38,7 +42,7 @@ class _Bounded(httpx2.AsyncByteStream):
         async for piece in self._stream:
             left -= len(piece)
             if left < 0:
-                raise ReplyTooLongError(f"it has more than {MAX_REPLY_BYTES} bytes")
+                raise ReplyRefusedError(f"more than {MAX_REPLY_BYTES} bytes", is_too_long=True)
             yield piece
 
     async def aclose(self) -> None:

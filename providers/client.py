@@ -24,8 +24,8 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from contracts.model_endpoint import Endpoint
-from providers.bounded_http import ReplyTooLongError
-from providers.conversation import MAX_REPLY_BYTES, ProviderError, Reply, Sampling, ToolCall, ToolOffer
+from providers.bounded_http import ReplyRefusedError
+from providers.conversation import ProviderError, Reply, Sampling, ToolCall, ToolOffer
 from providers.library_models import library_model
 from providers.replies import reply_of
 
@@ -199,9 +199,9 @@ def _failure(trouble: Exception) -> ProviderError:
     detail = f"{type(trouble).__name__}: {trouble}"
     cause: BaseException | None = trouble
     while cause is not None:
-        if isinstance(cause, ReplyTooLongError):
-            reason = f"the model's service answered more than {MAX_REPLY_BYTES} bytes, or compressed"
-            return ProviderError(reason, detail=str(cause), is_too_long=True)
+        if isinstance(cause, ReplyRefusedError):
+            reason = f"the model's service answered {cause}"
+            return ProviderError(reason, detail=detail, is_too_long=cause.is_too_long)
         cause = cause.__cause__ or cause.__context__
     if isinstance(trouble, ModelHTTPError):
         status = trouble.status_code

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -184,3 +186,27 @@ def test_closing_ends_what_is_under_way() -> None:
         with pytest.raises(ProviderError, match="closed"):
             ask(client)
     assert [str(failure) for failure in failures] == ["the client was closed"]
+
+
+def test_a_reply_that_was_packed_unasked_is_refused() -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            with closing(connection):
+                asked = b""
+                while b"\r\n\r\n" not in asked:
+                    asked += connection.recv(65536)
+                assert b"\r\naccept-encoding: identity\r\n" in asked.lower()
+                body = gzip.compress(b"{}")
+                head = f"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: {len(body)}\r\n\r\n"
+                connection.sendall(head.encode() + body)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        with closing(Client(Endpoint("own/some", url=url), key=None)) as client:
+            with pytest.raises(ProviderError, match="answered compressed, which nobody asked for") as told:
+                ask(client)
+            assert (told.value.is_too_long, told.value.may_pass) == (False, False)
+        thread.join(PATIENCE_S)
