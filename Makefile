@@ -1,5 +1,7 @@
 # Every target does its own set-up: on a new machine `make run` or `make test` is all there is to type.
 PYTHON ?= python3
+# tests that share nothing but the processor run side by side; those that measure time, or share an engine, do not
+BESIDE := tests/unit tests/contract tests/evidence
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -7,7 +9,7 @@ STAMP := $(VENV)/.installed
 # where make setup leaves toxiproxy-server, which network faults on the process backend need
 export PATH := $(CURDIR)/.build/bin:$(PATH)
 
-.PHONY: setup run test check test-compose test-docker-agent bench bench-peers clean
+.PHONY: setup run test lint check test-compose test-docker-agent bench bench-peers clean
 .DEFAULT_GOAL := run
 
 $(STAMP): requirements-dev.lock pyproject.toml
@@ -25,9 +27,10 @@ run: setup
 	@$(BIN)/labctl run
 
 test: setup
-	@$(BIN)/python -m pytest tests --ignore=tests/docker_agent
+	@$(BIN)/python -m pytest --numprocesses=auto --dist=loadfile $(BESIDE)
+	@$(BIN)/python -m pytest tests --ignore=tests/docker_agent $(BESIDE:%=--ignore=%)
 
-check: $(STAMP)
+lint: $(STAMP)
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
@@ -36,6 +39,8 @@ check: $(STAMP)
 	@$(BIN)/python -m scripts.generate_schemas --check
 	@$(BIN)/python -m scripts.generate_errors --check
 	@$(BIN)/python -m scripts.generate_comparison_keys --check
+
+check: lint
 	@$(BIN)/python -m pytest -q --numprocesses=auto --dist=loadfile tests/unit tests/contract
 
 # the real program against the scripted model, where it is on the path; else it says that it was skipped, and why
