@@ -256,6 +256,12 @@ CASES: list[BrokenRule] = [
         "(RE2): invalid perl operator",
     ),
     (
+        "a schema that refers outside of itself",
+        assertion("json_schema", {"items": {"$ref": "https://schemas.example/order.json"}}),
+        "cases.json /cases/0/expect/assertions/0/value (line 10)",
+        'cannot be used: $ref "https://schemas.example/order.json" is outside of the schema, and nothing is fetched',
+    ),
+    (
         "a schema that is text",
         assertion("json_schema", "{}"),
         "cases.json /cases/0/expect/assertions/0/value (line 10)",
