@@ -13,6 +13,7 @@ import pytest
 
 from contracts import evidence
 from contracts.outcome import Outcome
+from contracts.suite.files import read_session_cases
 from driver.seal import seal
 from driver.verify import verify_run
 from ledger.session_files import write_session_files
@@ -127,3 +128,10 @@ def test_a_kept_session_edited_and_sealed_again_no_longer_fits_what_was_written(
     seal_again(run)
     found = diverges(run)
     assert "found: sessions.json line" in found
+
+
+def test_a_suite_whose_cases_file_was_too_large_to_keep_is_none_of_sessions(tmp_path: Path) -> None:
+    (tmp_path / "suite").mkdir()
+    assert read_session_cases(tmp_path / "suite", ["a", "b"]) == {}
+    (tmp_path / "suite" / "suite.toml").write_text("seed = 1\n")
+    assert read_session_cases(tmp_path / "suite", ["a", "b"]) == {}
