@@ -31,6 +31,10 @@ _SEAL_SLACK_BYTES = 1 << 20
 _SCHEMA = 1
 
 
+_SESSION_FILES = (evidence.SESSIONS_JSON, evidence.SESSIONS_DB)
+_NO_SESSIONS = frozenset(f"{evidence.SUITE_FOLDER}/{name}.json" for name in ("cases", "routes", "tools", "state"))
+
+
 @dataclass(frozen=True)
 class Verified:
     """A run that is what was sealed."""
@@ -84,7 +88,7 @@ def verify_directory(root: Path, *, shown: Path, is_thorough: bool = True) -> Ve
         read = read_run(root, is_thorough=is_thorough)
         listed = listing.result()
     plan = _checked(root, listed, _plan_of(root, listed) if read is None else read.plan, shown=shown)
-    is_told = read is not None and read.follows and not _may_have_sessions(root, listed)
+    is_told = read is not None and read.follows and not _may_have_sessions(listed)
     found = [] if is_told else what_does_not_follow(_whole_plan(root), root)
     if read is None or found:
         raise _diverging(plan.head, found, shown=shown)
@@ -106,14 +110,14 @@ def check_seal(root: Path, *, shown: Path) -> None:
     _checked(root, listed, _plan_of(root, listed), shown=shown)
 
 
-def _may_have_sessions(root: Path, listed: RunFiles) -> bool:
+def _may_have_sessions(listed: RunFiles) -> bool:
     """False for a run whose cases are surely none of docker-agent's: then no session file can be missing."""
-    settings = root / evidence.SUITE_FOLDER / "suite.toml"
-    return (
-        not listed.sha256.keys().isdisjoint((evidence.SESSIONS_JSON, evidence.SESSIONS_DB))
-        or f"{evidence.SUITE_FOLDER}/cases.json" not in listed.sha256
-        or (settings.is_file() and b"sessions" in settings.read_bytes())
-    )
+    return any(name in _SESSION_FILES or _may_be_session(name) for name in listed.sha256)
+
+
+def _may_be_session(name: str) -> bool:
+    is_json = name.startswith(f"{evidence.SUITE_FOLDER}/") and name.endswith(".json")
+    return is_json and name not in _NO_SESSIONS and not name.startswith(f"{evidence.SUITE_FOLDER}/models/")
 
 
 def _whole_plan(root: Path) -> Plan:
