@@ -156,8 +156,7 @@ def read_files(folder: SuiteFolder) -> SuiteFiles:
 def read_session_cases(root: Path, case_ids: Iterable[str]) -> dict[str, SessionCase]:
     """Those of the cases that are docker-agent sessions, as far as the files of a suite, or of a part of one, tell.
 
-    Nothing is refused: a session that is not there, or cannot be read, is one that says and expects nothing. Where none
-    is there, no case is one.
+    Nothing is refused: a session that is not there is one that expects nothing; where none is there, no case is one.
     """
     files = SuiteFiles(folder=SuiteFolder(root))
     if not root.is_dir():
@@ -169,9 +168,8 @@ def read_session_cases(root: Path, case_ids: Iterable[str]) -> dict[str, Session
     own: Listed[Case] = _read_list(files, "cases", CasesFile)
     ids = {case.id for case in own.records}
     found = {source.case.id: source.case for source in files.sessions.sources}
-    if not found:  # a cases.json may be too large to be kept
-        return {}
-    return {name: found.get(name) or _silent_session(name) for name in case_ids if name not in ids}
+    # with none of them there, it may be a cases.json that was too large to be kept
+    return {name: found.get(name) or _silent_session(name) for name in case_ids if found and name not in ids}
 
 
 def _silent_session(case_id: str) -> SessionCase:
