@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 from array import array
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from contracts import evidence
 from contracts.attempt import AttemptRecord
+from contracts.collector import without_collector
 from contracts.outcome import Outcome
 from contracts.plan import PlannedCase
 from ledger.behaviour import behaviour_of
@@ -51,7 +49,7 @@ def read_rows(plan: PlanFile, root: Path, *, is_thorough: bool = True) -> ReadRu
         DoesNotFollowError: a line that is cut or no record, or that contradicts the plan or another line.
 
     """
-    with _without_collector():
+    with without_collector():
         try:
             try:
                 return _Reading(plan, root, is_quick=True, is_thorough=is_thorough).whole()
@@ -59,18 +57,6 @@ def read_rows(plan: PlanFile, root: Path, *, is_thorough: bool = True) -> ReadRu
                 return _Reading(plan, root, is_quick=False, is_thorough=is_thorough).whole()
         except ValueError as error:  # pydantic's among them
             raise DoesNotFollowError(str(error)) from error
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """Nothing that is made here has cycles, and looking for them again and again would take half of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from contracts.canonical import digest_of_bytes, digest_of_json
+from contracts.collector import without_collector
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.suite.agent_files import agent_files
 from contracts.suite.digests import agent_digest, case_digest, dataset_digest, digests_of_files
@@ -34,7 +32,7 @@ def load_suite(root: Path, *, judges: bool = True) -> Suite:
 
     """
     try:
-        with _without_collector():
+        with without_collector():
             return _loaded(root, judges=judges)
     except OSError as error:
         raise LabError(
@@ -55,18 +53,6 @@ def _loaded(root: Path, *, judges: bool) -> Suite:
     _refuse_without_cases(files)
     files.problems.refuse(str(root), files=files.in_order())
     return _assembled(files)
-
-
-@contextmanager
-def _without_collector() -> Iterator[None]:
-    """No cyclic collection meanwhile: nothing that dies here is part of a cycle, and it would take half of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _refuse_without_cases(files: SuiteFiles) -> None:
