@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 # where make setup leaves toxiproxy-server, which network faults on the process backend need
 export PATH := $(CURDIR)/.build/bin:$(PATH)
 
-.PHONY: setup run test lint check test-compose test-docker-agent bench bench-peers clean
+.PHONY: setup run test lint check test-compose test-docker-agent soak bench bench-peers clean
 .DEFAULT_GOAL := run
 
 $(STAMP): requirements-dev.lock pyproject.toml
@@ -49,6 +49,10 @@ test-docker-agent: $(STAMP)
 
 test-compose: setup
 	@LABCTL_REQUIRE_ENGINE=1 $(BIN)/python -m pytest tests/compose
+
+# the loops of docs/reliability.md at their full length; hours
+soak: setup
+	@$(BIN)/python -m pytest tests/soak --soak
 
 bench: setup
 	@$(BIN)/python -m scripts.bench

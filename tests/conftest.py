@@ -1,9 +1,9 @@
-"""The fixture API of a file's or folder's suite with a client; and at the end, by group, what was run and skipped."""
+"""Fixtures of every folder: a suite's fixture API with a client, how many rounds a long loop takes; and the groups."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from tests.fakes.fixture_process import DataClient, FixtureProcess
 
 _TESTS = Path(__file__).parent
+Rounds = Callable[..., int]
 _COUNTED = ("passed", "failed", "error", "skipped")
 
 
@@ -26,6 +27,20 @@ def client(api: FixtureProcess) -> Iterator[DataClient]:
     connection = api.client()
     yield connection
     connection.close()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--soak", action="store_true", help="long loops take the numbers that docs/reliability.md names")
+
+
+@pytest.fixture(scope="session")
+def rounds(pytestconfig: pytest.Config) -> Rounds:
+    """`rounds(ci=20, soak=1000)`: how often a long loop goes round, here and under `make soak`."""
+
+    def chosen(*, ci: int, soak: int) -> int:
+        return soak if pytestconfig.getoption("--soak") else ci
+
+    return chosen
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
