@@ -1,7 +1,7 @@
 # Every target does its own set-up: on a new machine `make run` or `make test` is all there is to type.
 PYTHON ?= python3
-# tests that share nothing but the processor run side by side; those that measure time, or share an engine, do not
-BESIDE := tests/unit tests/contract tests/evidence
+# side by side: the tests of a file together, and all that share the engine together (tests/conftest.py)
+TESTS := -m pytest --numprocesses=auto --dist=loadgroup tests --ignore=tests/docker_agent
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 # where make setup leaves toxiproxy-server, which network faults on the process backend need
 export PATH := $(CURDIR)/.build/bin:$(PATH)
 
-.PHONY: setup run test lint check test-compose test-docker-agent soak bench bench-peers clean
+.PHONY: setup run test test-shuffled lint check test-compose test-docker-agent soak bench bench-peers clean
 .DEFAULT_GOAL := run
 
 $(STAMP): requirements-dev.lock pyproject.toml
@@ -27,8 +27,11 @@ run: setup
 	@$(BIN)/labctl run
 
 test: setup
-	@$(BIN)/python -m pytest --numprocesses=auto --dist=loadfile $(BESIDE)
-	@$(BIN)/python -m pytest tests --ignore=tests/docker_agent $(BESIDE:%=--ignore=%)
+	@$(BIN)/python $(TESTS)
+
+# the same in another order each time; the seed is in its first lines, and `-p randomly --randomly-seed=N` repeats it
+test-shuffled: setup
+	@$(BIN)/python $(TESTS) -p randomly
 
 lint: $(STAMP)
 	@$(BIN)/ruff format --check --quiet .

@@ -46,10 +46,11 @@ Begin = Callable[[RequestResponseCycle], Rest | None]
 
 
 class Patience(NamedTuple):
-    """How long a request may take to arrive, in seconds. Between two requests there is no limit."""
+    """How long a request may take to arrive and a refused client to stop, in seconds; none holds between requests."""
 
     headers_s: float = HEADERS_S
     body_s: float = BODY_S
+    linger_s: float = LINGER_S
 
 
 def body_at_hand(cycle: RequestResponseCycle) -> bytes | None:
@@ -265,7 +266,7 @@ class BoundedConnection(HttpToolsProtocol):
             self.linger()
 
     def linger(self) -> None:
-        """Closes after what the client still sends was read and dropped, for LINGER_S at most.
+        """Closes after what the client still sends was read and dropped, for a while at most.
 
         Closed with input unread, the connection would be reset, and the answer could be lost on its way.
         """
@@ -274,7 +275,7 @@ class BoundedConnection(HttpToolsProtocol):
         if not self.transport.is_closing():
             self.flow.resume_reading()
             self.transport.write_eof()
-            self.loop.call_later(LINGER_S, self.transport.close)
+            self.loop.call_later(self._patience.linger_s, self.transport.close)
 
     def _set_phase(self, phase: _Phase) -> None:
         self._phase = phase

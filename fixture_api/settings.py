@@ -14,7 +14,7 @@ from contracts.first_line import read_first_line
 from contracts.suite.settings import SuiteSettings
 from fixture_api.attempts import Selection
 from fixture_api.clock import FixedClock, fixed_clock
-from fixture_api.connections import BODY_S, HEADERS_S, Patience
+from fixture_api.connections import BODY_S, HEADERS_S, LINGER_S, Patience
 
 _SECONDS = re.compile(r"[0-9]{1,6}(\.[0-9]+)?")
 
@@ -67,7 +67,11 @@ def settings_from(environment: Mapping[str, str]) -> Settings:
         found.append(Found(text=f"{text!r} is no number of seconds", place=name))
         return default
 
-    patience = Patience(seconds("FIXTURE_HEADERS_S", HEADERS_S), seconds("FIXTURE_BODY_S", BODY_S))
+    patience = Patience(
+        headers_s=seconds("FIXTURE_HEADERS_S", HEADERS_S),
+        body_s=seconds("FIXTURE_BODY_S", BODY_S),
+        linger_s=seconds("FIXTURE_LINGER_S", LINGER_S),
+    )
     fixture_port, control_port = port("FIXTURE_PORT", "8080"), port("CONTROL_PORT", "8081")
     select = environment.get("FIXTURE_SELECT") or Selection.HAND
     if select not in list(Selection):

@@ -43,6 +43,14 @@ def rounds(pytestconfig: pytest.Config) -> Rounds:
     return chosen
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Side by side (`--dist=loadgroup`), tests of one file stay together, and all that share the engine do."""
+    for item in items:
+        group = "engine" if item.get_closest_marker("engine") else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     reasons: dict[str, set[str]] = defaultdict(set)
