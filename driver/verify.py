@@ -21,7 +21,6 @@ from driver.run_reading import read_run
 from driver.seal import REQUIRED_FILES, seal_text
 from driver.seal_differences import run_id_in, seal_differences
 from driver.version import VERSION
-from ledger.following import what_does_not_follow
 from ledger.plan_file import PlanFile, read_plan
 from ledger.run_rows import RunRows
 
@@ -89,7 +88,7 @@ def verify_directory(root: Path, *, shown: Path, is_thorough: bool = True) -> Ve
         listed = listing.result()
     plan = _checked(root, listed, _plan_of(root, listed) if read is None else read.plan, shown=shown)
     is_told = read is not None and read.follows and not _may_have_sessions(listed)
-    found = [] if is_told else what_does_not_follow(_whole_plan(root), root)
+    found = [] if is_told else _what_does_not_follow(root)
     if read is None or found:
         raise _diverging(plan.head, found, shown=shown)
     return Verified(
@@ -120,8 +119,10 @@ def _may_be_session(name: str) -> bool:
     return is_json and name not in _NO_SESSIONS and not name.startswith(f"{evidence.SUITE_FOLDER}/models/")
 
 
-def _whole_plan(root: Path) -> Plan:
-    return Plan.model_validate_json((root / evidence.PLAN).read_bytes())
+def _what_does_not_follow(root: Path) -> list[Found]:
+    from ledger.following import what_does_not_follow  # noqa: PLC0415 - reads suites, which most runs do not need
+
+    return what_does_not_follow(Plan.model_validate_json((root / evidence.PLAN).read_bytes()), root)
 
 
 def _diverging(plan: Plan, found: list[Found], *, shown: Path) -> LabError:

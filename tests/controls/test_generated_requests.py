@@ -58,12 +58,16 @@ class Served:
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     suite = rich_suite(tmp_path_factory.mktemp("suites") / "suite")
-    seconds = {
-        "FIXTURE_HEADERS_S": str(HEADERS_S),
-        "FIXTURE_BODY_S": str(BODY_S),
-        "FIXTURE_LINGER_S": str(PATIENCE_S),  # else a client slower than the server's 2 s loses its refusal
-    }
-    with tempfile.TemporaryFile() as log, FixtureProcess(suite, log=log, **seconds) as api:
+    with (
+        tempfile.TemporaryFile() as log,
+        FixtureProcess(
+            suite,
+            log=log,
+            FIXTURE_HEADERS_S=str(HEADERS_S),
+            FIXTURE_BODY_S=str(BODY_S),
+            FIXTURE_LINGER_S=str(PATIENCE_S),  # else a client slower than the server's 2 s loses its refusal
+        ) as api,
+    ):
         yield Served(api, log)
 
 
