@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 # where make setup leaves toxiproxy-server, which network faults on the process backend need
 export PATH := $(CURDIR)/.build/bin:$(PATH)
 
-.PHONY: setup run test test-shuffled lint check test-compose test-docker-agent soak bench bench-peers clean
+.PHONY: setup run test test-shuffled lint check test-compose test-docker-agent soak bench bench-peers audit clean
 .DEFAULT_GOAL := run
 
 $(STAMP): requirements-dev.lock pyproject.toml
@@ -63,6 +63,12 @@ bench: setup
 bench-peers: setup
 	@$(BIN)/python -m scripts.bench_peers
 
+# asks a service for known vulnerabilities of every locked package; it has an environment of its own, locked as well
+audit:
+	@$(PYTHON) -m venv .venv-audit
+	@.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r scripts/audit/requirements.lock
+	@.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip $(shell git ls-files '*.lock' | sed 's/^/--requirement /')
+
 clean:
-	@rm -rf $(VENV) .venv-peers .build .env .mypy_cache .ruff_cache .pytest_cache *.egg-info
+	@rm -rf $(VENV) .venv-audit .venv-peers .build .env .mypy_cache .ruff_cache .pytest_cache *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

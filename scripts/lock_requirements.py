@@ -37,6 +37,7 @@ LOCKS = (
     Lock("fixture_api/requirements.lock", "fixture_api/requirements.in", "3.13", ("--constraint", DEVELOPMENT)),
     Lock("runner/requirements.lock", "runner/requirements.in", "3.13", ("--constraint", DEVELOPMENT)),
     Lock("scripts/peers/requirements.lock", "scripts/peers/requirements.in", "3.11"),
+    Lock("scripts/audit/requirements.lock", "scripts/audit/requirements.in", "3.11"),
 )
 
 
