@@ -91,7 +91,9 @@ class Execution:
             return None
         from runner.faults.proxies import FaultProxies  # noqa: PLC0415 - its client library takes a tenth of a second
 
-        proxies = FaultProxies(self.order.fault_proxy, slots=self.order.plan.concurrency)
+        plan = self.order.plan
+        # a service goes on after an attempt; every other agent is ended with it
+        proxies = FaultProxies(self.order.fault_proxy, slots=plan.concurrency, is_outlived=plan.agent.adapter == "http")
         proxies.probe(seconds=seconds)
         return proxies
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from contracts.suite.broken import UNKNOWN, Broken
 from contracts.suite.fault import CaseFaults, ResponseFault
 from contracts.suite.lint_templates import has_reference
-from contracts.suite.lint_toxics import lint_toxic
+from contracts.suite.lint_toxics import lint_toxics
 from contracts.suite.problems import Place, Problem, unknown_name
 from contracts.suite.route import WITHOUT_BODY, Response, Route
 from contracts.suite.wording import describe
@@ -53,8 +53,7 @@ class Met(NamedTuple):
 
 def lint_faults(faults: CaseFaults, place: Place, met: Met) -> Iterator[Problem]:
     """Everything that is wrong with the faults of a case."""
-    for index, toxic in enumerate(faults.network):
-        yield from lint_toxic(toxic, place / "network" / index)
+    yield from lint_toxics(faults.network, place / "network")
     here = place / "responses"
     by_route: dict[str, list[_Planned]] = defaultdict(list)
     for index, fault in enumerate(faults.responses):

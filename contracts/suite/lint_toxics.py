@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from contracts.suite.fault import Toxic
@@ -36,6 +36,36 @@ _ATTRIBUTES: dict[str, dict[str, _Attribute]] = {
     },
     "limit_data": {"bytes": _Attribute(0, _MOST, is_needed=True)},
 }
+
+_CUTTING = frozenset({"timeout", "reset_peer", "limit_data"})
+_WHOLLY = frozenset({"timeout", "reset_peer"})
+"""They let nothing through, on any connection."""
+_OF_BYTES = frozenset({"latency", "bandwidth", "slicer"})
+"""They delay bytes, so what a toxic before them takes away they never see."""
+_SEEN = ("type", "stream", "target")
+
+
+def lint_toxics(toxics: Sequence[Toxic], place: Place) -> Iterator[Problem]:
+    """Everything that is wrong with the toxics of a case, by themselves and together."""
+    for index, toxic in enumerate(toxics):
+        here = place / index
+        yield from lint_toxic(toxic, here)
+        for at, other in enumerate(toxics):
+            if at != index and other.target == toxic.target and _hides(other, toxic, is_earlier=at < index):
+                text = f"toxic {at} ({other.type} on {other.stream}) hides it: no attempt could tell whether it was met"
+                reads = tuple(one / key for one in (place / at, here) for key in _SEEN)
+                yield Problem(f"{text}; expected them in cases of their own", here, reads=reads)
+                break
+
+
+def _hides(other: Toxic, toxic: Toxic, *, is_earlier: bool) -> bool:
+    """Whether the other toxic keeps from this one, of the same target, what it would be told by."""
+    if other.stream == toxic.stream:
+        return is_earlier and (
+            {other.type, toxic.type} <= _CUTTING or (other.type in _WHOLLY and toxic.type in _OF_BYTES)
+        )
+    # where no request comes through there is no answer either
+    return other.stream == "upstream" and other.type in _WHOLLY and toxic.type != "slow_close"
 
 
 def lint_toxic(toxic: Toxic, place: Place) -> Iterator[Problem]:

@@ -24,8 +24,10 @@ _RETRY_S = 0.02
 class FaultProxies:
     """As many slots as attempts are made side by side; safe for many threads."""
 
-    def __init__(self, where: FaultProxyOrder, *, slots: int) -> None:
+    def __init__(self, where: FaultProxyOrder, *, slots: int, is_outlived: bool = False) -> None:
+        """`is_outlived`: nobody ends the agent with its attempt, so that it may ask on."""
         self._where = where
+        self._is_outlived = is_outlived
         self._mark = f"labctl-{random_bytes(4).hex()}"
         self._free: queue.LifoQueue[Slot] = queue.LifoQueue()
         self._slots = [self._slot(number) for number in range(1, slots + 1)]
@@ -33,7 +35,7 @@ class FaultProxies:
             self._free.put(slot)
 
     def _slot(self, number: int) -> Slot:
-        return Slot(f"{self._mark}-{number}", door=self._door(), where=self._where)
+        return Slot(f"{self._mark}-{number}", door=self._door(), where=self._where, is_outlived=self._is_outlived)
 
     def _door(self) -> ProxyDoor:
         return ProxyDoor(self._where.admin_host, self._where.admin_port)

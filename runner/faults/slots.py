@@ -1,7 +1,8 @@
 """The proxies of one concurrency slot: named, made anew for each attempt, counted by differences.
 
 toxiproxy never drops a series of its counters, so names and ports are used again. Each name has every second attempt
-only: what the counters of one still had to count when it ended is counted by the time the name is used again.
+only: what the counters of one still had to count when it ended is counted by the time the name is used again. Where an
+agent may outlive its attempt, nothing is used again: what it still asks would be counted for whoever has its port then.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ class Slot:
     """Unique among all that use the same toxiproxy."""
     door: ProxyDoor
     where: FaultProxyOrder
+    is_outlived: bool = False
+    """Whether an agent may ask on when its attempt is over."""
     _attempts: int = 0
     _generation: int = 0
     _ports: dict[str, int] = field(default_factory=dict)
@@ -82,8 +85,9 @@ class Slot:
                 break
             clock.pause(pause_s)
             flows = self._read(made, before)
-        if any(toxic.type == "slow_close" for toxic in self._toxics):
-            self._generation += 1  # what it still holds back is counted when it lets go, whenever that is
+        # what a slow_close still holds back is counted when it lets go, whenever that is
+        if self.is_outlived or any(toxic.type == "slow_close" for toxic in self._toxics):
+            self._generation += 1
         return flows
 
     def _remove(self) -> None:

@@ -92,7 +92,12 @@ def response_fault(*faults: dict[str, Any]) -> Change:
 
 def toxic(**keys: Any) -> Change:
     """The first case's only network fault."""
-    return case(faults={"network": [keys]})
+    return toxics(keys)
+
+
+def toxics(*faults: dict[str, Any]) -> Change:
+    """The first case's network faults."""
+    return case(faults={"network": list(faults)})
 
 
 def both(*changes: Change) -> Change:

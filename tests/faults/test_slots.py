@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -62,6 +62,26 @@ def test_names_and_ports_are_used_again_so_that_the_counters_do_not_grow(
     proxies.close()
 
     assert len(door.counters()) - before == 2
+
+
+def test_what_an_agent_still_asks_after_its_attempt_is_counted_for_no_other_one(
+    where: FaultProxyOrder, upstream: Upstream
+) -> None:
+    proxies, url = FaultProxies(where, slots=1, is_outlived=True), f"http://{upstream.address}/x"
+    places: list[str] = []
+    exposed = []
+    for number in range(6):
+        with proxies.around([LATENCY], fixture_url=url, model_url=url) as attempt:
+            for place in places:
+                with suppress(ConnectionRefusedError):
+                    upstream.ask(place).close()
+            if number == 0:
+                upstream.ask(attempt.fixture_url).close()
+            places.append(attempt.fixture_url)
+        exposed.append(all_met([LATENCY], attempt.flows))
+    proxies.close()
+
+    assert exposed == [True, False, False, False, False, False]
 
 
 def test_a_taken_port_is_given_up_for_another(where: FaultProxyOrder, upstream: Upstream) -> None:

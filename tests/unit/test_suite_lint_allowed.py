@@ -26,8 +26,11 @@ from tests.fakes.suite_changes import (
     tool,
     top,
     toxic,
+    toxics,
 )
 from tests.fakes.suite_folder import RULE, SuiteFolder
+
+CUT = {"type": "limit_data", "attributes": {"bytes": 5}}
 
 
 def rules(*whens: dict[str, Any]) -> Change:
@@ -106,6 +109,10 @@ ALLOWED: list[tuple[str, Change]] = [
     ("a toxic that waits for ever", toxic(type="timeout")),
     ("a toxic that is always there", toxic(type="reset_peer", toxicity=1, stream="upstream", target="model")),
     ("a toxic without chance", toxic(type="latency", attributes={"latency": 5, "jitter": 0})),
+    ("a delay before a cut", toxics({"type": "latency", "attributes": {"latency": 5}}, {"type": "reset_peer"})),
+    ("cuts of both ways", toxics(CUT, {**CUT, "stream": "upstream"})),
+    ("cuts of two targets", toxics({"type": "timeout"}, {"type": "timeout", "target": "model"})),
+    ("an end that is late and a cut", toxics({"type": "timeout"}, {"type": "slow_close", "attributes": {"delay": 5}})),
     ("slices", toxic(type="slicer", attributes={"average_size": 5, "delay": 0, "size_variation": 0})),
     (
         "relevance, setup, image",

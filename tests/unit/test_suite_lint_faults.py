@@ -6,7 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.suite_changes import BrokenRule, Change, both, case, response, response_fault, route, tool, toxic
+from tests.fakes.suite_changes import (
+    BrokenRule,
+    Change,
+    both,
+    case,
+    response,
+    response_fault,
+    route,
+    tool,
+    toxic,
+    toxics,
+)
 from tests.fakes.suite_folder import ROUTE
 from tests.fakes.suite_problems import assert_exact_problem
 
@@ -214,6 +225,24 @@ FAULTS: list[BrokenRule] = [
         toxic(type="timeout", attributes={"timeout": 0.5}),
         "cases.json /cases/0/faults/network/0/attributes/timeout (line 19)",
         "expected a whole number",
+    ),
+    (
+        "two that cut one stream",
+        toxics({"type": "timeout"}, {"type": "limit_data", "attributes": {"bytes": 9}}),
+        "cases.json /cases/0/faults/network/1 (line 19)",
+        "toxic 0 (timeout on downstream) hides it: no attempt could tell whether it was met",
+    ),
+    (
+        "a delay of what is cut already",
+        toxics({"type": "reset_peer"}, {"type": "latency", "attributes": {"latency": 9}}),
+        "cases.json /cases/0/faults/network/1 (line 19)",
+        "toxic 0 (reset_peer on downstream) hides it",
+    ),
+    (
+        "a delay of answers that never come",
+        toxics({"type": "latency", "attributes": {"latency": 9}}, {"type": "timeout", "stream": "upstream"}),
+        "cases.json /cases/0/faults/network/0 (line 16)",
+        "toxic 1 (timeout on upstream) hides it",
     ),
 ]
 
