@@ -72,7 +72,7 @@ def checked_images(services: tuple[str, ...]) -> dict[str, ImageIdentity]:
             ErrorCode.IMAGE_MISSING,
             f"{len(missing)} of {len(services)} images are not on this machine",
             found=[
-                Found(f"{VARIABLES[name]}={named.get(VARIABLES[name], '')}", file=".env", place=name)
+                Found(f"{VARIABLES[name]}={named.get(VARIABLES[name], '')}", file=_file_of(name), place=name)
                 for name in missing
             ],
             next_step=NEXT_BUILD,
@@ -126,6 +126,11 @@ def _named_images() -> dict[str, str]:
     """By variable: those of .env, and over them what the environment says of third-party ones."""
     chosen = {VARIABLES[service]: os.environ.get(VARIABLES[service]) for service in RECIPES}
     return read_env_file(ENV_FILE) | {variable: reference for variable, reference in chosen.items() if reference}
+
+
+def _file_of(service: str) -> str:
+    """Who names the service's image."""
+    return "environment" if service in RECIPES and os.environ.get(VARIABLES[service]) else ".env"
 
 
 def _inspect_all(references: Mapping[str, str]) -> dict[str, _Inspected | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,7 +66,26 @@ def test_whatever_else_would_run_is_named_with_its_place(checkout: Path) -> None
 def test_another_default_of_compose_yaml_is_named(checkout: Path) -> None:
     (checkout / "compose.yaml").write_text(COMPOSE % NEW)
     (found,) = mismatches(checkout, read_pins(checkout), env={}, made={})
-    assert found.file == "compose.yaml"
+    assert (found.file, found.place) == ("compose.yaml", "line 3")
+    assert found.text == f"A_IMAGE=host.example/a:1@{NEW}, where images.env has host.example/a:1@{OLD}"
+
+
+@pytest.mark.parametrize(
+    "image", ["host.example/a:1", "${A_IMAGE}", f"${{A_IMAGE:-other/a:1@{OLD}}}", f"${{C_IMAGE:-c:1@{OLD}}}"]
+)
+def test_an_image_of_compose_yaml_that_is_no_pin_is_named(checkout: Path, image: str) -> None:
+    (checkout / "compose.yaml").write_text(f"services:\n  a:\n    image: {image} # why\n")
+    (found,) = mismatches(checkout, read_pins(checkout), env={}, made={})
+    assert (found.file, found.place) == ("compose.yaml", "line 3")
+
+
+@pytest.mark.parametrize("spoil", [Path.unlink, lambda path: path.write_bytes(b"A_IMAGE=\xff")])
+@pytest.mark.parametrize("name", ["images.env", "compose.yaml"])
+def test_a_file_that_cannot_be_read_is_told_by_name(checkout: Path, name: str, spoil: Callable[[Path], object]) -> None:
+    spoil(checkout / name)
+    with pytest.raises(LabError, match=rf"{name} cannot be read") as caught:
+        mismatches(checkout, read_pins(checkout), env={}, made={})
+    assert caught.value.code is ErrorCode.IMAGE_UNPINNED
 
 
 def test_an_image_that_was_made_here_is_no_mismatch(checkout: Path) -> None:
