@@ -24,14 +24,15 @@ pytestmark = pytest.mark.engine
 WORKFLOW: Any = YAML(typ="safe").load((ROOT / ".github" / "workflows" / "lab.yml").read_text(encoding="utf-8"))
 GH = """\
 #!/bin/sh
-# what GitHub's client does for the workflow: `run list` names the one run, `run download` copies its artefacts
+# what GitHub's client does for the workflow: `run list` names the runs, `run download` copies the artefacts of one
 case "$1 $2" in
   "run list") cat "$ARTEFACTS/id" 2>/dev/null || true ;;
   "run download")
+    id=$3
     while [ "$1" != --pattern ]; do shift; done
     pattern=$2
-    found=1
-    for one in "$ARTEFACTS"/$pattern; do [ -d "$one" ] && cp -r "$one" evidence/ && found=0; done
+    found=1; mkdir -p evidence
+    for one in "$ARTEFACTS"/${pattern%\\*}$id.*; do [ -d "$one" ] && cp -r "$one" evidence/ && found=0; done
     exit $found ;;
 esac
 """
@@ -65,7 +66,8 @@ class Ci:
             elif step["uses"].startswith("actions/upload-artifact"):
                 with_values = filled(step["with"], values)
                 shutil.copytree(self.checkout / with_values["path"], self.artefacts / with_values["name"])
-                (self.artefacts / "id").write_text(run_id)
+                ids = self.artefacts / "id"
+                ids.write_text(f"{run_id}\n{ids.read_text() if ids.exists() else ''}")
         return done, summary.read_text()
 
     def matrix(self) -> Any:
@@ -141,12 +143,18 @@ def test_a_first_run_has_no_baseline_the_next_one_has_it_and_a_regression_fails_
     ci.fresh()
     settings = ci.checkout / "fixtures" / "suite.toml"
     settings.write_text(re.sub(r'prompt = "[^"]+"', 'prompt = "refund-v7"', settings.read_text(), count=1))
-    shutil.rmtree(ci.artefacts / "lab.clean.1.1")
+    # made again on main, the second time without an end; then a run that was cancelled
+    shutil.copytree(ci.artefacts / "lab.clean.2.1", ci.artefacts / "lab.clean.2.2")
+    shutil.copytree(
+        ci.artefacts / "lab.clean.2.1", ci.artefacts / "lab.clean.2.10", ignore=shutil.ignore_patterns("COMPLETE")
+    )
+    (ci.artefacts / "id").write_text("9\n2\n1\n")
     done, summary = ci.job("clean", run_id="3")
     assert dict(done)["run"] == 1
     assert dict(done)["write the job summary"] == 0
     assert "refund-approval-required: pass → fail" in summary
     assert (ci.artefacts / "lab.clean.3.1" / "COMPLETE").is_file()
+    assert sorted(one.name for one in (ci.checkout / "evidence").iterdir()) == ["ci-clean-3-1", "lab.clean.2.2"]
 
 
 def test_no_step_can_pair_two_jobs() -> None:
