@@ -68,6 +68,11 @@ class Looking:
         """Both runs keep bodies."""
         return self.baseline.plan.capture == self.candidate.plan.capture == "payloads"
 
+    @property
+    def same_adapter(self) -> bool:
+        """Both agents are run alike."""
+        return self.baseline.manifest.conditions.adapter == self.candidate.manifest.conditions.adapter
+
     def case(self, pair: tuple[int, int]) -> tuple[CaseChange | None, tuple[ToolResponse, ...]]:
         """What changed in one paired case, and which equal requests of it got unequal answers."""
         before, after = self.baseline.rows, self.candidate.rows
@@ -91,7 +96,7 @@ class Looking:
         self, pair: tuple[int, int], ruling: Ruling, then: dict[int, DecidingAttempt], now: dict[int, DecidingAttempt]
     ) -> CaseChange | None:
         checks = flipped_checks(then, now, is_whole=self.is_whole)
-        divergence = first_divergence(then, now, is_whole=self.is_whole)
+        divergence = first_divergence(then, now, is_whole=self.is_whole, same_adapter=self.same_adapter)
         kind, reason = ruling.kind, ruling.reason
         if kind is None:
             if not checks and divergence is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -27,7 +28,11 @@ class _Parting(NamedTuple):
 
 
 def first_divergence(
-    baseline: dict[int, DecidingAttempt], candidate: dict[int, DecidingAttempt], *, is_whole: bool
+    baseline: dict[int, DecidingAttempt],
+    candidate: dict[int, DecidingAttempt],
+    *,
+    is_whole: bool,
+    same_adapter: bool = True,
 ) -> Divergence | None:
     """The first one in the first repeat that has one; None: the attempts did the same.
 
@@ -35,6 +40,8 @@ def first_divergence(
         baseline: by repeat the attempts that decide it.
         candidate: likewise.
         is_whole: both runs keep bodies, so that values may be told whole.
+        same_adapter: both agents are run alike; else whether they speak of the calls that they made is their adapter's
+            doing, and parts nothing.
 
     """
     for repeat in sorted(baseline.keys() | candidate.keys()):
@@ -44,7 +51,7 @@ def first_divergence(
                 continue  # one side simply has more repeats
             parting: _Parting | None = _Parting("not-run", None, None, None, *_started(was, now))
         else:
-            parting = next(_partings(was.record, now.record), None)
+            parting = next(_partings(was.record, now.record, same_adapter=same_adapter), None)
         if parting is not None:
             return _divergence(repeat, parting, was, now, is_whole=is_whole)
     return None
@@ -72,14 +79,19 @@ def _divergence(
     )
 
 
-def _partings(was: AttemptRecord, now: AttemptRecord) -> Iterator[_Parting]:
-    """Every way in which the attempts differ, in the order of what happened as far as it is known."""
-    calls = zip_longest(was.trajectory, now.trajectory)
-    for turn, (one, other) in enumerate(calls, start=1):
+def _partings(was: AttemptRecord, now: AttemptRecord, *, same_adapter: bool) -> Iterator[_Parting]:
+    """Every way in which the attempts differ, in the order of what happened as far as it is known; what was done first.
+
+    What an agent merely says of calls that it made comes last: it would hide what it did otherwise.
+    """
+    said: list[_Parting] = []
+    for turn, (one, other) in enumerate(_paired(was.trajectory, now.trajectory), start=1):
         if one is None or other is None:
             yield _one_sided(turn, one, other, was, now)
-        else:
-            yield from _call_partings(turn, one, other)
+            continue
+        yield from _call_partings(turn, one, other)
+        if one.claimed != other.claimed and same_adapter:
+            said.append(_Parting("claim", turn, other.tool, None, _claim(one), _claim(other)))
     if was.trajectory_digest != now.trajectory_digest:  # a value that redaction or a cut took away
         yield _Parting("argument", None, None, None, was.trajectory_digest, now.trajectory_digest)
     yield from _text_partings(was, now)
@@ -87,6 +99,37 @@ def _partings(was: AttemptRecord, now: AttemptRecord) -> Iterator[_Parting]:
         yield _Parting("end", None, None, None, ended, ends)
     if was.outcome_class is not now.outcome_class:
         yield _Parting("end", None, None, None, was.outcome_class, now.outcome_class)
+    yield from said
+
+
+def _paired(
+    were: Sequence[TrajectoryCall], are: Sequence[TrajectoryCall]
+) -> Iterator[tuple[TrajectoryCall | None, TrajectoryCall | None]]:
+    """The calls one by one; one that is only claimed stands alone, unless the other side has the same one there."""
+    before, after = deque(were), deque(are)
+    while before and after:
+        one, other = before[0], after[0]
+        if one.counts is other.counts or _is_same_call(one, other):
+            yield before.popleft(), after.popleft()
+        elif one.counts:
+            yield None, after.popleft()
+        else:
+            yield before.popleft(), None
+    yield from ((one, None) for one in before)
+    yield from ((None, other) for other in after)
+
+
+def _is_same_call(one: TrajectoryCall, other: TrajectoryCall) -> bool:
+    return one.tool == other.tool and next(json_differences(one.arguments, other.arguments), None) is None
+
+
+def _claim(call: TrajectoryCall) -> Json:
+    return {"made": call.made, "claimed": call.claimed, "counts": call.counts}
+
+
+def _told(call: TrajectoryCall) -> Json:
+    told: dict[str, Json] = {"tool": call.tool, "arguments": call.arguments}
+    return told if call.counts else told | {"made": False}
 
 
 def _one_sided(
@@ -95,12 +138,10 @@ def _one_sided(
     """A call that only one side made; where the other one had ended otherwise than it should, that is what differs."""
     if one is not None:
         end = end_of(now)
-        made = {"tool": one.tool, "arguments": one.arguments}
-        return _Parting("missing-call" if end is None else "end", turn, one.tool, None, made, end)
+        return _Parting("missing-call" if end is None else "end", turn, one.tool, None, _told(one), end)
     assert other is not None  # noqa: S101 - one of the two is there
     end = end_of(was)
-    made = {"tool": other.tool, "arguments": other.arguments}
-    return _Parting("extra-call" if end is None else "end", turn, other.tool, None, end, made)
+    return _Parting("extra-call" if end is None else "end", turn, other.tool, None, end, _told(other))
 
 
 def _call_partings(turn: int, one: TrajectoryCall, other: TrajectoryCall) -> Iterator[_Parting]:
@@ -112,9 +153,8 @@ def _call_partings(turn: int, one: TrajectoryCall, other: TrajectoryCall) -> Ite
     )
     if one.status != other.status:
         yield _Parting("status", turn, other.tool, None, one.status, other.status)
-    claims = [{"made": call.made, "claimed": call.claimed, "counts": call.counts} for call in (one, other)]
-    if claims[0] != claims[1]:
-        yield _Parting("claim", turn, other.tool, None, *claims)
+    if (one.made, one.counts) != (other.made, other.counts):
+        yield _Parting("claim", turn, other.tool, None, _claim(one), _claim(other))
 
 
 def _text_partings(was: AttemptRecord, now: AttemptRecord) -> Iterator[_Parting]:

@@ -12,7 +12,7 @@ from comparison.first_divergence import json_differences
 from contracts.attempt import AgentEnd, AttemptRecord, Check, CheckType, TrajectoryCall
 from contracts.comparison import Comparison
 from contracts.outcome import OutcomeClass
-from tests.fakes.compared_runs import FAIL, PASS, call, compared, done, side_of
+from tests.fakes.compared_runs import FAIL, PASS, call, compared, done, side_of, with_conditions
 from tests.fakes.written_runs import plan_of
 
 LOOK = call("lookup_order", order_id="synthetic-42")
@@ -124,6 +124,22 @@ CHANGES: dict[str, tuple[tuple[Sequence[TrajectoryCall], Sequence[str], dict[str
         ((*CALLS, changed(LOOK, made=False, claimed=True, counts=False)), TEXTS, {}),
         ("extra-call", 4, "lookup_order", None),
     ),
+    "a lie before the first call": (
+        ((changed(LOOK, made=False, claimed=True, counts=False, arguments={"order_id": "x"}), *CALLS), TEXTS, {}),
+        ("extra-call", 1, "lookup_order", None),
+    ),
+    "a lie between two calls": (
+        ((LOOK, changed(PAY, made=False, claimed=True, counts=False), ASK, PAY), TEXTS, {}),
+        ("extra-call", 2, "issue_refund", None),
+    ),
+    "another argument, by an agent that speaks of its calls": (
+        (tuple(changed(one, claimed=True) for one in (LOOK, arguments(ASK, amount=1), PAY)), TEXTS, {}),
+        ("argument", 2, "request_approval", "/amount"),
+    ),
+    "another text, by an agent that speaks of its calls": (
+        (tuple(changed(one, claimed=True) for one in CALLS), ("Wait.", TEXTS[1]), {}),
+        ("text", 1, None, None),
+    ),
     "another first text": ((CALLS, ("Wait.", TEXTS[1]), {}), ("text", 1, None, None)),
     "another last text": ((CALLS, (TEXTS[0], "Done."), {}), ("text", 2, None, None)),
     "a text more": ((CALLS, (*TEXTS, "Bye."), {}), ("text", 3, None, None)),
@@ -175,6 +191,16 @@ def test_the_way_back_parts_at_the_same_place(tmp_path: Path, name: str) -> None
     assert change.divergence is not None
     assert (change.divergence.kind, change.divergence.turn) == (mirrored.get(kind, kind), turn)
     assert change.divergence.pointer == pointer
+
+
+def test_of_another_adapter_only_what_was_done_is_behaviour_and_not_whether_it_was_told(tmp_path: Path) -> None:
+    told = tuple(changed(one, claimed=True) for one in CALLS)
+    plan = plan_of("p", "a")
+    sides = [side_of(tmp_path, plan, done(plan, "p"), attempt(calls, TEXTS, {})) for calls in (told, CALLS)]
+    other = with_conditions(sides[1], adapter="http")
+    assert compared(*sides).changed == ("a",)
+    assert compared(sides[0], other).cases == ()
+    assert compared(other, sides[0]).cases == ()
 
 
 def test_values_are_told_where_the_capture_level_has_them(tmp_path: Path) -> None:
