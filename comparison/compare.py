@@ -40,7 +40,8 @@ def compare(baseline: Side, candidate: Side, *, allowance: Allowance) -> Compari
         before.metrics(), after.metrics(), tolerance=allowance.tolerance, is_comparable=is_comparable
     )
     labels = labels_of(baseline, candidate, found)
-    is_same_run = baseline.plan.run_id == candidate.plan.run_id
+    # two runs may have been given one name, on two machines or in two folders
+    is_same_run = not changes and (baseline.plan, baseline.manifest) == (candidate.plan, candidate.manifest)
     return Comparison(
         baseline=labels[0],
         candidate=labels[1],

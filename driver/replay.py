@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
-from contracts.comparison import CaseChange, Comparison, Difference
+from contracts.comparison import CaseChange, Difference
 from contracts.errors import ErrorCode, LabError
 from contracts.exits import Exit
 from contracts.outcome import Outcome
@@ -104,20 +104,22 @@ def _judged(outcome: RunOutcome, case_id: str, *, unset: tuple[str, ...], change
     assert comparison is not None  # noqa: S101 - the request has a baseline
     change = next((one for one in comparison.cases if one.case_id == case_id), None)
     (case,) = outcome.grading.listed
+    not_restored = (*comparison.drift, *(one for one in comparison.subject if one.key not in _NOT_OF_THE_RUN))
+    is_restored = not (not_restored or unset)
     return Replayed(
-        reproduction=_reproduction(comparison, change, now=case.outcome),
+        reproduction=_reproduction(change, now=case.outcome, is_restored=is_restored),
         outcome=case.outcome,
         change=change,
-        not_restored=(*comparison.drift, *(one for one in comparison.subject if one.key not in _NOT_OF_THE_RUN)),
+        not_restored=not_restored,
         unset=unset,
         changed_since=changed_since,
         path=outcome.path,
     )
 
 
-def _reproduction(comparison: Comparison, change: CaseChange | None, *, now: Outcome) -> Reproduction:
+def _reproduction(change: CaseChange | None, *, now: Outcome, is_restored: bool) -> Reproduction:
     if change is None and now is not Outcome.UNKNOWN:
         return Reproduction.REPRODUCED  # whatever could not be restored did not matter
-    if change is None or change.kind == "unknown" or not comparison.comparable:
-        return Reproduction.CANNOT_TELL
+    if change is None or change.kind == "unknown" or not is_restored:
+        return Reproduction.CANNOT_TELL  # what could not be restored may be the cause
     return Reproduction.DIVERGED

@@ -24,6 +24,12 @@ seen.touch()
 print(json.dumps({"type": "message", "text": word}))
 """
 
+CAREFUL = """\
+import json, os
+word = "first" if os.environ.get("MODE") == "careful" else "again"
+print(json.dumps({"type": "message", "text": word}))
+"""
+
 
 def labctl(*arguments: str | Path, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
     argv = [sys.executable, "-c", "from driver.cli.main import main; main()", *map(str, arguments)]
@@ -97,6 +103,27 @@ def test_a_variable_that_has_no_value_any_more_is_named(tmp_path: Path) -> None:
     assert any(line.startswith("not restored: agentEnv ") for line in again.stdout.splitlines())
     given = labctl("replay", run, "--case", "says", "-e", f"MEMORY={tmp_path / 'other'}", cwd=tmp_path)
     assert not any("the value of" in line for line in given.stdout.splitlines())
+
+
+def test_what_could_not_be_restored_may_be_the_cause_so_nobody_can_tell(tmp_path: Path) -> None:
+    forgetful_suite(tmp_path / "suite")
+    (tmp_path / "suite" / "agent.py").write_text(CAREFUL)
+    run = ran("suite", "-e", "MODE=careful", "--not-secret", "MODE", cwd=tmp_path)
+    without = labctl("replay", run, "--case", "says", cwd=tmp_path)
+    assert (without.returncode, without.stdout.splitlines()[-2]) == (3, f"cannot tell: says of {run}: fail")
+    other = labctl("replay", run, "--case", "says", "-e", "MODE=other", cwd=tmp_path)
+    assert (other.returncode, other.stdout.splitlines()[-2]) == (3, f"cannot tell: says of {run}: fail")
+    same = labctl("replay", run, "--case", "says", "-e", "MODE=careful", cwd=tmp_path)
+    assert (same.returncode, same.stdout.splitlines()[-2]) == (0, f"reproduced: says of {run}: pass")
+
+
+def test_an_agent_whose_copy_was_redacted_is_not_said_to_have_diverged(tmp_path: Path) -> None:
+    forgetful_suite(tmp_path / "suite")
+    (tmp_path / "suite" / "agent.py").write_text(CAREFUL)
+    run = ran("suite", "-e", "MODE=careful", cwd=tmp_path)  # a secret, which stands in the agent too
+    again = labctl("replay", run, "--case", "says", "-e", "MODE=careful", cwd=tmp_path)
+    assert (again.returncode, again.stdout.splitlines()[-2]) == (3, f"cannot tell: says of {run}: fail")
+    assert any(line.startswith("not restored: agentDigest ") for line in again.stdout.splitlines())
 
 
 def test_evidence_from_another_machine_is_enough(place: Path, tmp_path_factory: pytest.TempPathFactory) -> None:

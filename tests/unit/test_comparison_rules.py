@@ -23,6 +23,7 @@ from tests.fakes.compared_runs import (
     outcomes_side,
     side_of,
     with_conditions,
+    with_manifest,
     with_plan,
 )
 from tests.fakes.written_runs import plan_of
@@ -178,6 +179,12 @@ def test_a_run_compared_with_itself_is_allowed_and_says_so(tmp_path: Path) -> No
     found = compared(side, side)
     assert found.verdict is Verdict.NO_REGRESSION
     assert "baseline and candidate are the same run: nothing can differ" in found.reasons
+
+
+def test_two_runs_of_one_name_are_not_the_same_run(tmp_path: Path) -> None:
+    side = outcomes_side(tmp_path, {"p": PASS, "a": FAIL})
+    later = with_manifest(side, finished_at="2026-09-01T12:00:06.000Z")
+    assert not any("the same run" in reason for reason in compared(side, later).reasons)
 
 
 def test_with_repeats_a_case_passes_when_all_of_them_do(tmp_path: Path) -> None:
