@@ -38,7 +38,8 @@ def differences(baseline: Side, candidate: Side, *, allowed: Collection[str]) ->
     found: dict[Kind, list[Difference]] = {"subject": [], "drift": [], "context": []}
     for key in KEYS:
         was, now = (key.value(documents) for documents in sides)
-        if was != now:
+        is_unneeded = key.is_as_needed and (was is None or now is None)
+        if was != now and not is_unneeded:
             found[key.kind].append(_difference(key, was, now, allowed=key.name in allowed))
     return Differences(*(tuple(found[kind]) for kind in ("subject", "drift", "context")))
 

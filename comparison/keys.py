@@ -36,6 +36,8 @@ class Key:
     """From what stands at the pointer to the value."""
     is_revision: bool = False
     """The value is a label and a digest of what it names."""
+    is_as_needed: bool = False
+    """It is there only where a selected case needs it: a run without it had no use for it, which is no difference."""
 
     def value(self, documents: Documents) -> Json:
         """The value in a run; None: the run does not record it, or has none."""
@@ -64,9 +66,9 @@ def _conditions(kind: Kind, name: str, meaning: str, *parts: str) -> Key:
     return Key(name, kind, evidence.ENVIRONMENT, "/conditions", meaning, take)
 
 
-def _made_of(name: str, kind: Kind, meaning: str, take: Callable[[Json], Json]) -> Key:
+def _made_of(name: str, kind: Kind, meaning: str, take: Callable[[Json], Json], *, is_as_needed: bool = False) -> Key:
     """Of images, programs, code and locks, which stand in several places of the manifest."""
-    return Key(name, kind, evidence.ENVIRONMENT, "", meaning, take)
+    return Key(name, kind, evidence.ENVIRONMENT, "", meaning, take, is_as_needed=is_as_needed)
 
 
 def _planned(name: str, meaning: str, *, pointer: str | None = None) -> Key:
@@ -201,7 +203,7 @@ KEYS: tuple[Key, ...] = (
         "runner and agent host",
         _code("eval-runner", "runner", "agent_host", "ledger", "providers", "contracts"),
     ),
-    _made_of("proxyImage", "drift", "the fault proxy", _service(*_PROXY)),
+    _made_of("proxyImage", "drift", "the fault proxy, of runs that started one", _service(*_PROXY), is_as_needed=True),
     _made_of("collectorImage", "drift", "the trace collector", _service(*_COLLECTOR)),
     _made_of("labLock", "drift", "the lab's own lock files and the versions of its packages", _lab_lock),
     _conditions(

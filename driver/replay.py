@@ -104,7 +104,7 @@ def _judged(outcome: RunOutcome, case_id: str, *, unset: tuple[str, ...], change
     assert comparison is not None  # noqa: S101 - the request has a baseline
     change = next((one for one in comparison.cases if one.case_id == case_id), None)
     (case,) = outcome.grading.listed
-    not_restored = (*comparison.drift, *(one for one in comparison.subject if one.key not in _NOT_OF_THE_RUN))
+    not_restored = (*comparison.drift, *(one for one in comparison.subject if _is_of_the_run(one)))
     is_restored = not (not_restored or unset)
     return Replayed(
         reproduction=_reproduction(change, now=case.outcome, is_restored=is_restored),
@@ -115,6 +115,12 @@ def _judged(outcome: RunOutcome, case_id: str, *, unset: tuple[str, ...], change
         changed_since=changed_since,
         path=outcome.path,
     )
+
+
+def _is_of_the_run(subject: Difference) -> bool:
+    """It is not where the suite lay, nor an image that only other cases of the run have."""
+    is_of_other_cases = subject.key == "baseImage" and not subject.candidate
+    return subject.key not in _NOT_OF_THE_RUN and not is_of_other_cases
 
 
 def _reproduction(change: CaseChange | None, *, now: Outcome, is_restored: bool) -> Reproduction:

@@ -123,7 +123,7 @@ CHANGES: dict[str, tuple[Callable[[Side], Side], str]] = {
 def base(tmp_path_factory: pytest.TempPathFactory) -> Side:
     side = outcomes_side(tmp_path_factory.mktemp("runs"), {"a": PASS, "b": PASS})
     revisions = {f"{name}_{part}": f"{name}-1" for name in ("prompt", "policy") for part in ("revision", "digest")}
-    return with_conditions(side, **revisions)
+    return _image("fault-proxy", "sha256:" + "2" * 64)(with_conditions(side, **revisions))
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -140,6 +140,12 @@ def test_a_single_change_is_named_as_itself_and_none_is_called_behaviour(base: S
     if kind == "drift":
         assert compared(base, change(base), key).verdict is Verdict.NO_REGRESSION
         assert f"--allow-drift {key}" in found.reasons[0]
+
+
+def test_a_run_whose_cases_need_no_proxy_does_not_drift_from_one_that_started_it(base: Side) -> None:
+    without = with_manifest(base, images={})
+    assert not compared(base, without).drift
+    assert not compared(without, base).drift
 
 
 def test_every_key_but_those_of_every_pair_of_runs_has_a_change_that_shows_it() -> None:
