@@ -47,10 +47,18 @@ def _check_lines(check: FlippedCheck) -> Iterator[str]:
     title = check_title(Check(name=check.name, type=check.type, outcome=check.now or check.was or Outcome.UNKNOWN))
     was, now = (_NOT_THERE if outcome is None else outcome.value for outcome in (check.was, check.now))
     yield f"{title}: {was} {ARROW} {now}"
-    values = {"expected": check.expected, "was": check.baseline_actual, "actual": check.actual, "reason": check.reason}
-    for name, value in values.items():
-        if value is not None:
-            yield f"  {name + ':':<9} {_cut(value if name == 'reason' else _json(value))}"
+    yield from _value_line("expected", check.expected)
+    yield from _value_line("was", check.baseline_actual)
+    if check.now is Outcome.PASS and check.reason is not None:  # then it says why the check did not hold before
+        yield f"  because:  {_cut(check.reason)}"
+    yield from _value_line("actual", check.actual)
+    if check.now is not Outcome.PASS and check.reason is not None:
+        yield f"  reason:   {_cut(check.reason)}"
+
+
+def _value_line(name: str, value: Json) -> Iterator[str]:
+    if value is not None:
+        yield f"  {name + ':':<9} {_cut(_json(value))}"
 
 
 def _divergence_lines(divergence: Divergence) -> Iterator[str]:

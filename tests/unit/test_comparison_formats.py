@@ -168,3 +168,21 @@ def test_an_outcome_alone_has_a_table_too(tmp_path: Path) -> None:
         compared(outcomes_side(tmp_path, {"p": PASS}), outcomes_side(tmp_path, {"p": PASS})), screen=NARROW
     )
     assert text.splitlines()[-1] == "verdict: no-regression (0): no case that passed fails now"
+
+
+def test_why_a_check_did_not_hold_is_told_beside_the_value_that_it_is_about(tmp_path: Path) -> None:
+    plan = plan_of("p", "a")
+    bad, good = (
+        Check(name="size", type=CheckType.SIZE, outcome=outcome, expected="S", actual=actual, reason=reason)
+        for outcome, actual, reason in ((FAIL, "XL", "9000 bytes"), (PASS, "S", None))
+    )
+    sides = [
+        side_of(tmp_path, plan, done(plan, "p"), done(plan, "a", checks=(check,), outcome=check.outcome))
+        for check in (bad, good)
+    ]
+    told = [
+        [line.strip() for line in table_text(compared(*pair), screen=NARROW).splitlines() if line.startswith("      ")]
+        for pair in (sides, sides[::-1])
+    ]
+    assert told[0] == ['expected: "S"', 'was:      "XL"', "because:  9000 bytes", 'actual:   "S"']
+    assert told[1] == ['expected: "S"', 'was:      "S"', 'actual:   "XL"', "reason:   9000 bytes"]
