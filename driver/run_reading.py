@@ -30,22 +30,17 @@ class RunRead:
     """Without its cases."""
     rows: RunRows
     follows: bool
-    """Manifest, results.json and junit.xml are byte by byte what plan and attempts make of them; of a run that was not
-    read thoroughly: as far as their totals and conditions go."""
+    """Manifest, results.json and junit.xml are byte by byte what plan and attempts make of them."""
 
 
-def read_run(root: Path, *, is_thorough: bool = True) -> RunRead | None:
+def read_run(root: Path) -> RunRead | None:
     """What a run directory holds; None: a file is missing, cut, no plain file, or contradicts another one."""
     try:
         if (root / evidence.TRACES_FOLDER).is_symlink() or any(file_problem((root / name).lstat()) for name in _NAMES):
             return None
         plan, manifest = read_plan(root / evidence.PLAN), read_manifest(root / evidence.ENVIRONMENT)
-        read = read_rows(plan, root, is_thorough=is_thorough)
-        follows = _has_conditions(manifest, plan) and (
-            cases_follow(manifest, plan.cases) and read.derived.are_in(root)
-            if is_thorough
-            else read.derived.heads_are_in(root)
-        )
+        read = read_rows(plan, root)
+        follows = _has_conditions(manifest, plan) and cases_follow(manifest, plan.cases) and read.derived.are_in(root)
     except (OSError, ValidationError, DoesNotFollowError):
         return None  # whoever asked finds out more slowly what it is
     return RunRead(plan=plan, manifest=manifest.head, rows=read.rows, follows=follows)

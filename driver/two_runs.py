@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 _LARGE_BYTES = 2 * 1024 * 1024
-"""Of plan.json, some 10 000 cases: from here on a second process pays, and what no comparison looks at is only held
-against its seal: `labctl verify` recomputes it."""
+"""Of plan.json, some 10 000 cases: from here on a second process pays."""
 
 
 @contextmanager
@@ -32,8 +31,7 @@ def verified_side(path: Path, *, evidence_folder: Path = EVIDENCE) -> Iterator[S
 
     """
     with run_directory_of(path, evidence=evidence_folder) as root:
-        is_thorough = not _Job(root, path).is_large
-        yield side_of(verify_directory(root, shown=path, is_thorough=is_thorough))
+        yield side_of(verify_directory(root, shown=path))
 
 
 @contextmanager
@@ -97,7 +95,7 @@ class _Job:
 
     def done(self) -> Verified | LabError:
         try:
-            return verify_directory(self.root, shown=self.shown, is_thorough=not self.is_large)
+            return verify_directory(self.root, shown=self.shown)
         except LabError as error:
             return error
 

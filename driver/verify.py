@@ -69,11 +69,8 @@ def verify_run(path: Path) -> Verified:
         return verify_directory(root, shown=path)
 
 
-def verify_directory(root: Path, *, shown: Path, is_thorough: bool = True) -> Verified:
+def verify_directory(root: Path, *, shown: Path) -> Verified:
     """The same for a run directory; `shown` is how the user named the run.
-
-    Unless it is thorough, of results.json and junit.xml only the totals are recomputed: what is there for each case is
-    what was sealed, and whoever asks so does not look at it.
 
     Raises:
         LabError: NO_RUN for a path that is no run, UNSEALED, ALTERED naming every file, OTHER_SCHEMA, RESULTS_DIVERGE
@@ -84,7 +81,7 @@ def verify_directory(root: Path, *, shown: Path, is_thorough: bool = True) -> Ve
         require_run(root, shown=shown)
         _require_seal(root, shown=shown)
         listing = background.submit(list_run_files, root)  # a second core hashes while this one reads
-        read = read_run(root, is_thorough=is_thorough)
+        read = read_run(root)
         listed = listing.result()
     plan = _checked(root, listed, _plan_of(root, listed) if read is None else read.plan, shown=shown)
     is_told = read is not None and read.follows and not _may_have_sessions(listed)

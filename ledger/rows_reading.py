@@ -42,8 +42,8 @@ class ReadRun:
     derived: DerivedFiles
 
 
-def read_rows(plan: PlanFile, root: Path, *, is_thorough: bool = True) -> ReadRun:
-    """Read attempts and journal of a run directory; unless it is thorough, only the heads of derived files are known.
+def read_rows(plan: PlanFile, root: Path) -> ReadRun:
+    """Read attempts and journal of a run directory.
 
     Raises:
         DoesNotFollowError: a line that is cut or no record, or that contradicts the plan or another line.
@@ -52,9 +52,9 @@ def read_rows(plan: PlanFile, root: Path, *, is_thorough: bool = True) -> ReadRu
     with without_collector():
         try:
             try:
-                return _Reading(plan, root, is_quick=True, is_thorough=is_thorough).whole()
+                return _Reading(plan, root, is_quick=True).whole()
             except _AnotherTryError:
-                return _Reading(plan, root, is_quick=False, is_thorough=is_thorough).whole()
+                return _Reading(plan, root, is_quick=False).whole()
         except ValueError as error:  # pydantic's among them
             raise DoesNotFollowError(str(error)) from error
 
@@ -69,9 +69,9 @@ class _Try:
 
 
 class _Reading:
-    def __init__(self, plan: PlanFile, root: Path, *, is_quick: bool, is_thorough: bool) -> None:
+    def __init__(self, plan: PlanFile, root: Path, *, is_quick: bool) -> None:
         self._plan, self._root = plan.head, root
-        self._is_quick, self._is_thorough = is_quick, is_thorough
+        self._is_quick = is_quick
         self._index = {case.case_id: place for place, case in enumerate(plan.cases)}
         if len(self._index) != len(plan.cases):
             raise DoesNotFollowError("a case is planned twice")
@@ -140,8 +140,7 @@ class _Reading:
         rows.behaviour[place] = behaviour_of(record, level=self._plan.capture)
         self._numbers[place], self._rows_due[place] = record.attempt, record.journal_rows
         self._totals.add_passed(record)
-        if self._is_thorough:
-            self._derived.expect(place, quick_result(case, record), quick_testcase(case, record))
+        self._derived.expect(place, quick_result(case, record), quick_testcase(case, record))
 
     def _take_whole(self, place: int, records: list[AttemptRecord]) -> None:
         """A case through records of results: one that did not simply pass, was repeated, retried, or never started."""
@@ -150,8 +149,7 @@ class _Reading:
         result = case_result(PlannedCase(**case._asdict()), records)
         for counted in (self._totals, self._counts, self._repeats):
             counted.add(result)
-        if self._is_thorough:
-            self._derived.expect(place, *whole_pieces(result))
+        self._derived.expect(place, *whole_pieces(result))
         by_number = {record.attempt: record for record in records}
         deciding = [by_number[one.attempt] for one in last_tries(result.attempts) if one.attempt in by_number]
         self._deciding[place] = {record.attempt: 0 for record in deciding}

@@ -66,9 +66,10 @@ def _other_schema(run: Path) -> None:
     complete.write_text(complete.read_text().replace("run-2026-09-01-120000-0a1b2c", "run-b"))
 
 
-def _forge(run: Path) -> None:
-    path = run / evidence.RESULTS
-    path.write_text(path.read_text().replace('"passed": 2', '"passed": 1'))
+def _forge(run: Path, name: str, was: str, becomes: str) -> None:
+    path = run / name
+    assert was in path.read_text()
+    path.write_text(path.read_text().replace(was, becomes, 1))
     seal_again(run)
     complete = run / evidence.COMPLETE
     complete.write_text(complete.read_text().replace("run-2026-09-01-120000-0a1b2c", "run-b"))
@@ -86,10 +87,31 @@ BROKEN: dict[str, tuple[Callable[[Path], object], ErrorCode, str]] = {
     ),
     "a link": (lambda run: (run / "link").symlink_to("plan.json"), ErrorCode.ALTERED, "link: is a symbolic link"),
     "another schema": (_other_schema, ErrorCode.OTHER_SCHEMA, "is written in version 2 of the schema"),
-    "forged results": (_forge, ErrorCode.RESULTS_DIVERGE, "results.json line"),
+    "forged totals": (
+        lambda run: _forge(run, evidence.RESULTS, '"passed": 2', '"passed": 1'),
+        ErrorCode.RESULTS_DIVERGE,
+        "results.json line",
+    ),
+    "a forged case": (
+        lambda run: _forge(run, evidence.RESULTS, '"outcome": "pass"', '"outcome": "fail"'),
+        ErrorCode.RESULTS_DIVERGE,
+        "results.json line",
+    ),
+    "a forged report": (
+        lambda run: _forge(run, evidence.JUNIT, 'name="a"', 'name="b"'),
+        ErrorCode.RESULTS_DIVERGE,
+        "junit.xml line",
+    ),
 }
 
 
+@pytest.fixture(params=["small", "large"])
+def _size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "large":
+        monkeypatch.setattr(two_runs, "_LARGE_BYTES", 1)
+
+
+@pytest.mark.usefixtures("_size")
 @pytest.mark.parametrize("side", ["baseline", "candidate"])
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_run_that_does_not_verify_is_refused_on_either_side(tmp_path: Path, good: Path, name: str, side: str) -> None:

@@ -198,7 +198,7 @@ def test_of_another_adapter_only_what_was_done_is_behaviour_and_not_whether_it_w
     plan = plan_of("p", "a")
     sides = [side_of(tmp_path, plan, done(plan, "p"), attempt(calls, TEXTS, {})) for calls in (told, CALLS)]
     other = with_conditions(sides[1], adapter="http")
-    assert compared(*sides).changed == ("a",)
+    assert compared(sides[0], sides[1]).changed == ("a",)
     assert compared(sides[0], other).cases == ()
     assert compared(other, sides[0]).cases == ()
 

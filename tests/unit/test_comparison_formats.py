@@ -181,8 +181,12 @@ def test_why_a_check_did_not_hold_is_told_beside_the_value_that_it_is_about(tmp_
         for check in (bad, good)
     ]
     told = [
-        [line.strip() for line in table_text(compared(*pair), screen=NARROW).splitlines() if line.startswith("      ")]
-        for pair in (sides, sides[::-1])
+        [
+            line.strip()
+            for line in table_text(compared(was, now), screen=NARROW).splitlines()
+            if line.startswith("      ")
+        ]
+        for was, now in (sides, sides[::-1])
     ]
     assert told[0] == ['expected: "S"', 'was:      "XL"', "because:  9000 bytes", 'actual:   "S"']
     assert told[1] == ['expected: "S"', 'was:      "S"', 'actual:   "XL"', "reason:   9000 bytes"]

@@ -220,23 +220,6 @@ def test_cases_that_are_no_objects_are_refused(tmp_path: Path) -> None:
             read_plan(path)
 
 
-def test_a_run_that_is_not_read_thoroughly_is_held_against_its_totals(tmp_path: Path) -> None:
-    path = _mixed(tmp_path)
-    thorough, quick = read_run(path), read_run(path, is_thorough=False)
-    assert thorough is not None
-    assert quick is not None
-    assert quick.follows
-    assert quick.rows.totals.summary() == thorough.rows.totals.summary()
-    assert (quick.rows.outcomes, quick.rows.behaviour, quick.rows.answers) == (
-        *(thorough.rows.outcomes, thorough.rows.behaviour),
-        thorough.rows.answers,
-    )
-    _edit(path / evidence.RESULTS, '"failed": 1', '"failed": 0')
-    forged = read_run(path, is_thorough=False)
-    assert forged is not None
-    assert not forged.follows
-
-
 def test_a_manifest_whose_cases_are_not_the_plans_does_not_follow(tmp_path: Path) -> None:
     plan = plan_of(*(f"case-{number}" for number in range(5)))
     path = _run(tmp_path, plan)
