@@ -62,9 +62,9 @@ class Conclusion:
             not_enforced=stack.not_enforced,
             telemetry=telemetry,
         )
-        run.write_record(evidence.ENVIRONMENT, redactor.redact_record(manifest))
-        readme = run_readme(plan, redacted=redactor.names, not_redactable=redactor.too_short, kept=stack.kept)
-        run.write_whole(evidence.README, readme.encode())
+        run.write_record(evidence.ENVIRONMENT, redactor.writing(evidence.ENVIRONMENT).redact_record(manifest))
         comparison = gate.pass_through(run, redactor=redactor) if gate else None
+        readme = run_readme(plan, redactor=redactor, kept=stack.kept)  # last: it says what was taken out of the others
+        run.write_whole(evidence.README, readme.encode())
         seal(run)
         return grading, comparison

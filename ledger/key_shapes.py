@@ -40,7 +40,9 @@ def _run_of(heads: str, *, least: int, more: str = _WORD, has_digit: bool = Fals
 def _is_basic(token: str) -> bool:
     """Whether it decodes to `user:password`: the word after "Basic" may be any."""
     try:
-        text = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_" if "-" in token or "_" in token else None)
+        text = base64.b64decode(
+            token + "=" * (-len(token) % 4), altchars=b"-_" if "-" in token or "_" in token else None
+        )
         user, colon, password = text.decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
         return False

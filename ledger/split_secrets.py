@@ -24,10 +24,13 @@ _GAP = re.compile(
 """What may stand between two characters of a value on a screen or in a wrapped text: escape sequences of a terminal,
 also as a JSON or a Python text writes them, line ends with an indentation, characters without a width."""
 
-_FIRST_OF_GAP = re.compile("[\x1b\\\\\r\n\x00\x08\u00ad\u200b-\u200f\u2060\ufeff]")
+_GAP_OR_BLANKS = re.compile(_GAP.pattern + r"|[ \t]+")
+"""For values that have blanks themselves: which of them are an indentation nobody can tell."""
+_FIRSTS = "\x1b\\\\\r\n\x00\x08\u00ad\u200b-\u200f\u2060\ufeff"
+_FIRST_OF = {_GAP: re.compile(f"[{_FIRSTS}]"), _GAP_OR_BLANKS: re.compile(f"[{_FIRSTS} \t]")}
 """What a gap begins with: looking for it first costs a tenth."""
 
-_AFTER_A_CUT = ("\n", "\r", "…", "\"", "'", "<cut to ", "\x1b")
+_AFTER_A_CUT = ("\n", "\r", "…", '"', "'", "<cut to ", "\x1b")
 _BEFORE_A_CUT = ("\n", "\r", "…")
 
 
@@ -45,28 +48,17 @@ class SplitSecrets:
     def __init__(self, secrets: Mapping[str, str]) -> None:
         """`secrets` maps names to values."""
         forms = {form: name for name, value in secrets.items() for form in _forms(value)}
-        squeezed = {_GAP.sub("", form): name for form, name in forms.items()}
-        self._squeezed = [(form, name) for form, name in squeezed.items() if len(form) >= _SHORTEST]
+        self._squeezed: dict[re.Pattern[str], dict[str, str]] = {}
+        for form, name in forms.items():
+            gap = _GAP_OR_BLANKS if " " in form or "\t" in form else _GAP
+            if len(squeezed := gap.sub("", form)) >= _SHORTEST:
+                self._squeezed.setdefault(gap, {})[squeezed] = name
         self._cut = [(form, _least(form), name) for form, name in forms.items() if len(form) >= _SHORTEST_CUT]
 
     def torn(self, text: str) -> list[Span]:
         """Whole values with something between their characters that no reader sees; in order, none in another."""
-        if not self._squeezed:
-            return []
-        pieces, starts, at = [], [], 0
-        for first in _FIRST_OF_GAP.finditer(text):
-            if first.start() < at or not (gap := _GAP.match(text, first.start())):
-                continue
-            pieces.append(text[at : gap.start()])
-            starts.append(at)
-            at = gap.end()
-        if not pieces:
-            return []
-        pieces.append(text[at:])
-        starts.append(at)
-        squeezed = "".join(pieces)
-        found = [(at, at + len(form), name) for form, name in self._squeezed for at in _places(form, squeezed)]
-        return _apart(_spread(found, pieces, starts)) if found else []
+        spans = [span for gap, forms in self._squeezed.items() for span in _torn(text, gap, forms)]
+        return _apart(spans)
 
     def cut(self, text: str) -> list[Span]:
         """Half a value or more where a text begins or ends, or was cut with a mark or a line end; as `torn`."""
@@ -82,6 +74,22 @@ class SplitSecrets:
                 if end - start < len(form) and (start == 0 or text[:start].endswith(_BEFORE_A_CUT)):
                     found.append(Span(start, end, name))
         return _apart(found)
+
+
+def _torn(text: str, gap: re.Pattern[str], forms: Mapping[str, str]) -> list[Span]:
+    pieces, starts, at = [], [], 0
+    for first in _FIRST_OF[gap].finditer(text):
+        if first.start() >= at and (found := gap.match(text, first.start())):
+            pieces.append(text[at : found.start()])
+            starts.append(at)
+            at = found.end()
+    if not pieces:
+        return []
+    pieces.append(text[at:])
+    starts.append(at)
+    squeezed = "".join(pieces)
+    places = [(at, at + len(form), name) for form, name in forms.items() for at in _places(form, squeezed)]
+    return _spread(places, pieces, starts)
 
 
 def _forms(value: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from driver.cli.discretion import tell
 from driver.cli.output import say
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def command(  # noqa: PLR0913 - the flags
             anew=anew,
             stack_of=lambda backend, images: stack_of(backend, images, started=started),
             progress=progress.begin,
-            warn=lambda text: click.echo(f"labctl: warning: {text}", err=True),
+            warn=lambda text: tell(f"labctl: warning: {text}"),
         )
     for line in _lines(replayed, run=run, case_id=case_id):
         say(line)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from driver.cli.discretion import tell
 from driver.cli.gate_options import ALLOW_DRIFT, ALLOW_REMOVED, TOLERANCE
 from driver.cli.output import say
 
@@ -198,7 +199,7 @@ def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> 
         stack, why = choice.result()
         gc.enable()
         if why:
-            click.echo(f"labctl: {why}", err=True)
+            tell(f"labctl: {why}")
         if request.capture == "payloads":
             _warn("SHARING: review before sharing: --capture payloads keeps bodies and texts")
         summary = ahead.submit(_summary_of)
@@ -227,4 +228,4 @@ def _comparison_text(comparison: Comparison) -> str:
 
 
 def _warn(text: str) -> None:
-    click.echo(f"labctl: warning: {text}", err=True)
+    tell(f"labctl: warning: {text}")

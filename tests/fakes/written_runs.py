@@ -18,6 +18,7 @@ from driver.run_readme import run_readme
 from driver.seal import seal, seal_text
 from driver.version import VERSION
 from ledger.grading import grade_run
+from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 
 DIGEST = "sha256:" + "0" * 64
@@ -125,7 +126,7 @@ def write_run(folder: Path, plan: Plan, records: Iterable[AttemptRecord]) -> Run
     run.write_whole(evidence.RESULTS, grading.results_pieces())
     run.write_whole(evidence.JUNIT, grading.junit_pieces())
     run.write_record(evidence.ENVIRONMENT, manifest_of_plan(plan))
-    run.write_whole(evidence.README, run_readme(plan, redacted=()).encode())
+    run.write_whole(evidence.README, run_readme(plan, redactor=Redactor({})).encode())
     return run
 
 
