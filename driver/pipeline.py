@@ -135,11 +135,12 @@ def _run(
     warn: Callable[[str], None],
 ) -> RunOutcome:
     plan = ready.plan
+    redactor = Redactor(draft.secrets)
+    warn = _redacting(warn, redactor)
     if caveat := not_promised(plan):
         warn(caveat)
     for text in draft.warnings():
         warn(text)
-    redactor = Redactor(draft.secrets)
     for name in redactor.too_short:
         warn(f"the value of {name} is too short to be taken out of the evidence")
     folder = draft.agent.folder
@@ -250,6 +251,12 @@ def _write_inputs(
     log = RunLog(run, redactor)
     for line in left_out:
         log.line("labctl", f"not kept of the {line}")
+
+
+def _redacting(warn: Callable[[str], None], redactor: Redactor) -> Callable[[str], None]:
+    """Warnings quote what tools and services said."""
+    quoting = redactor.writing("stderr", may_be_cut=True)
+    return lambda text: warn(quoting.redact_text(text))
 
 
 def _tell_what_is_missing(redactor: Redactor, *, warn: Callable[[str], None]) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from driver.cli.discretion import tell
 from driver.cli.output import say
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ def command(  # noqa: PLR0913 - the flags
             anew=anew,
             stack_of=lambda backend, images: stack_of(backend, images, started=started),
             progress=progress.begin,
-            warn=lambda text: tell(f"labctl: warning: {text}"),
+            warn=lambda text: click.echo(f"labctl: warning: {text}", err=True),
         )
     for line in _lines(replayed, run=run, case_id=case_id):
         say(line)

@@ -41,3 +41,12 @@ def test_a_signal_after_the_seal_leaves_the_run_as_it_was_sealed(tmp_path: Path)
         raise Interrupted(Exit.TERMINATED, "terminated")
     assert not (tmp_path / "run-1" / "abort.json").exists()
     assert "(sealed)" in str(caught.value)
+
+
+def test_why_a_run_was_aborted_is_told_without_its_secrets(tmp_path: Path) -> None:
+    run = RunDirectory.create(tmp_path, run_id="run-1")
+    redactor = Redactor({"TOKEN": "of-the-test-0123"})
+    with pytest.raises(LabError), leave_unsealed(run, planned=3, redactor=redactor) as reached:
+        reached.attempts_began = True
+        raise LabError(ErrorCode.ENGINE_FAILED, "it said of-the-test-0123")
+    assert json.loads((tmp_path / "run-1" / "abort.json").read_text())["reason"] == "it said [redacted:TOKEN]"
