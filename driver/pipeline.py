@@ -266,8 +266,8 @@ def _tell_what_is_missing(redactor: Redactor, *, warn: Callable[[str], None]) ->
     if found:
         named = ", ".join([*found][:_MOST_NAMED]) + (", …" if len(found) > _MOST_NAMED else "")
         warn(
-            f"{sum(found.values())} secrets are taken out of the run's copy of its inputs ({named}); a replay, which "
-            "runs from that copy, will not have them"
+            f"secrets are taken out of the run's copy of its inputs, {sum(found.values())} in all ({named}); a replay, "
+            "which runs from that copy, will not have them"
         )
 
 

@@ -20,13 +20,14 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PLAIN = re.compile(
     r"""
       -?[0-9]{1,5}(?:\.[0-9]{1,5})?                 # a small number
-    | [A-Z]?[a-z]{1,11} | [A-Z]{1,11}               # one short word: debug, Warning, UTC, production
+    | [A-Za-z][a-z]{0,10} | [A-Z]{1,11}             # one short word: debug, Warning, UTC, production
     | https?://[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?/?  # a host and nothing more
     """,
     re.VERBOSE,
 )
-_SHORTEST_HELD = 8
-"""Characters of a variable of labctl's own environment: what nobody named must not take words out of the evidence."""
+_HELD_SIZES = range(8, 513)
+"""Characters of a variable of labctl's own environment: what nobody named must neither take words out of the evidence,
+nor make a run wait for the patterns of a long key, which is found by its shape."""
 
 
 HELD = "host:"
@@ -52,7 +53,7 @@ def held_secrets(environ: Mapping[str, str]) -> dict[str, str]:
 
 def _could_be_one(value: str) -> bool:
     is_text = not any("\ud800" <= char <= "\udfff" for char in value)
-    return is_text and len(value) >= _SHORTEST_HELD and not value.startswith("/") and _PLAIN.fullmatch(value) is None
+    return is_text and len(value) in _HELD_SIZES and not value.startswith("/") and _PLAIN.fullmatch(value) is None
 
 
 def _is_named_like_one(name: str) -> bool:

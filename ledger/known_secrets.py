@@ -64,7 +64,7 @@ class KnownSecrets:
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
         # What was redacted before is matched first and stays, so that redacting twice changes nothing.
-        done = [re.escape(f"[redacted:{name}]") for name in self._values]
+        done = [r"\[redacted:shape:[a-z-]+\]", *(re.escape(f"[redacted:{name}]") for name in self._values)]
         return re.compile("|".join([*done, *(pattern for pattern, _ in self._alternatives)]))
 
     @cached_property
