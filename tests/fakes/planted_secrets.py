@@ -39,7 +39,7 @@ def random_secrets(source: random.Random) -> dict[str, str]:
         for _ in range(source.randrange(4)):
             letters.insert(source.randrange(3, len(letters) - 3), source.choice(hard))
         secrets[place] = "".join(letters)
-    for place in ("FILE_NAME", "SESSION_NAME"):  # what any file system takes, and short enough for four forms
+    for place in ("FILE_NAME", "SESSION_NAME", "TOOL_NAME"):  # what any file system takes, and short in all forms
         secrets[place] = "".join(source.choices(string.ascii_letters + string.digits, k=20))
     return secrets
 
@@ -71,7 +71,7 @@ def call(path, body=None, **headers):
     try:
         urllib.request.urlopen(request).read()
     except urllib.error.HTTPError as error:
-        error.read()
+        print(error.read().decode(), flush=True)  # the problem names what was asked, at most so much of it
 
 
 def tell(**event):
@@ -94,7 +94,7 @@ for form in forms["TWO_LINES"].values():
 for form in forms["COLOURED"].values():
     print("\\x1b[1m" + form[:9] + "\\x1b[0m" + form[9:14] + "\\x1b[31m" + form[14:], flush=True)
 print(base64.encodebytes(b"x" * 50 + forms["WRAPPED_BASE64"]["plain"].encode() + b"y" * 60).decode(), flush=True)
-print({name: value for name, value in os.environ.items() if name != "FORMS"}, flush=True)
+print({name: os.environ.get(name) for name in ("P_ENVIRONMENT", "OPENAI_API_KEY", "COMMAND_LINE")}, flush=True)
 for form in each("HEADER"):
     call("/nowhere", **{"x-note": form, "authorization": "Bearer " + form})
     call("/guarded", **{"x-note": form})
@@ -106,7 +106,8 @@ call("/notes", json.dumps({"note": forms["BODY"]}).encode(), **{"content-type": 
 call("/orders/a-1")
 call("/secret-note")
 tell(type="tool_call", name="think", arguments=forms["CLAIMED_ARGUMENT"])
-tell(type="tool_call", name=" ".join(forms["TOOL_NAME"].values()), arguments={})
+for form in forms["TOOL_NAME"].values():
+    tell(type="tool_call", name=form, arguments={})
 tell(type="message", text=" ".join(forms["MESSAGE"].values()))
 long = " ".join(forms["LONG_LOG"].values())
 for number in range(1200):

@@ -24,6 +24,11 @@ class Leak(NamedTuple):
     where: str
     form: str
 
+    @property
+    def is_in_suite(self) -> bool:
+        """In the run's own copy of its suite."""
+        return self.where.startswith(("suite/", "name of suite/"))
+
 
 def search_folder(root: Path, secrets: Mapping[str, str]) -> list[Leak]:
     """Every secret in the names and contents of all files below the folder."""

@@ -6,7 +6,6 @@ import os
 import random
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +26,8 @@ from tests.fakes.secret_search import Leak, search_bytes, search_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = 20261130
+ONLY_KEPT = {"FILE", "PROMPT", "SESSION_ANSWER"}
+"""Places that no agent and no judge says anything of: they stand in the run's own copy of its suite."""
 CAPTURES = ("metadata", "payloads")
 
 
@@ -82,17 +83,20 @@ def test_no_secret_is_found_anywhere_in_any_form_and_every_run_verifies(tmp_path
                 for capture in CAPTURES:
                     ran = run(planted, secrets, capture=capture)
                     assert ran.leaks({place: secrets[place] for place in planted.places}) == []
-                    verified = labctl("verify", ran.path, env={})
-                    assert (verified.returncode, verified.stderr) == (0, "")
+                verified = labctl("verify", *ran.path.parent.iterdir(), env={})
+                assert (verified.returncode, verified.stderr) == (0, "")
 
 
 def test_the_search_finds_every_plant_where_nothing_was_redacted(tmp_path: Path) -> None:
     """The control: without it, places that reach no file, and a search that finds nothing, would pass for safety."""
     secrets = random_secrets(random.Random(SEED))  # noqa: S311 - inputs of a test
-    found: Counter[str] = Counter()
+    found: set[str] = set()
+    kept: set[str] = set()
     with scripted_judge(tmp_path / "judge" / "suite", judge_replies(secrets)) as judge_url:
         for planted in suites(tmp_path, secrets, judge_url=judge_url):
             leaks = run(planted, secrets, capture="payloads", is_redacted=False).leaks(secrets)
-            found.update({leak.name for leak in leaks} & set(planted.places))
+            found.update({leak.name for leak in leaks if not leak.is_in_suite} & set(planted.places))
+            kept.update({leak.name for leak in leaks if leak.is_in_suite})
     # the judge's key is known as such, and --not-secret is about what reaches the agent
-    assert sorted(set(PLACES) - found.keys()) == ["PROVIDER_KEY"]
+    assert sorted(set(PLACES) - found - ONLY_KEPT) == ["PROVIDER_KEY"]
+    assert kept >= ONLY_KEPT
