@@ -151,7 +151,7 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     "--env",
     metavar="KEY[=VALUE]",
     multiple=True,
-    help="A variable for the agent; its value is in no file. Known provider keys of the host reach it unasked.",
+    help="A variable for the agent; what looks secret is in no file. Known provider keys of the host reach it unasked.",
 )
 @click.option(
     "--env-from-file",
