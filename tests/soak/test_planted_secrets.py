@@ -80,7 +80,8 @@ def test_no_secret_is_found_anywhere_in_any_form_and_every_run_verifies(tmp_path
         folder = tmp_path / f"round-{number}"
         with scripted_judge(folder / "judge" / "suite", judge_replies(secrets)) as judge_url:
             for planted in suites(folder, secrets, judge_url=judge_url):
-                for capture in CAPTURES:
+                levels = 2 if "desk" in planted.flags else rounds(ci=1, soak=2)
+                for capture in CAPTURES[-levels:]:
                     ran = run(planted, secrets, capture=capture)
                     assert ran.leaks({place: secrets[place] for place in planted.places}) == []
                 verified = labctl("verify", *ran.path.parent.iterdir(), env={})
