@@ -44,6 +44,11 @@ class ErrorCode(Enum):
     UNKNOWN_DRIFT = ("unknown-drift", Exit.USAGE, "`--allow-drift` names no KEY of the kind drift.")
     SEALED_RUN = ("sealed-run", Exit.USAGE, "Nothing is written into a sealed run.")
     NO_TRACE = ("no-trace", Exit.USAGE, "The run has no spans: it was made without the profile observe.")
+    NOT_RESUMABLE = (
+        "not-resumable",
+        Exit.CANNOT_TELL,
+        "`labctl resume` cannot go on with the run: it is live, made by hand, or would run something else than it did.",
+    )
     NO_ENGINE = ("no-engine", Exit.ENVIRONMENT, "No container engine answers, or it is too old.")
     ENGINE_FAILED = ("engine-failed", Exit.ENVIRONMENT, "The container engine refused or failed a call.")
     IMAGE_MISSING = ("image-missing", Exit.ENVIRONMENT, "An image of the stack is not on this machine.")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 PLAN = "plan.json"
 SUITE_FOLDER = "suite"
 AGENT_FOLDER = "agent"
@@ -18,7 +20,13 @@ SESSIONS_JSON = "sessions.json"
 SESSIONS_DB = "sessions.db"
 COMPARISON = "comparison.json"
 ABORT = "abort.json"
+BEGUN = "begun.json"
 COMPLETE = "COMPLETE"
 
 APPEND_ONLY = (JOURNAL, ATTEMPTS, RUN_LOG)
 """Files that grow while a run is under way and may end in a cut line; all others are whole or absent."""
+
+
+def is_run_folder(names: Collection[str]) -> bool:
+    """Whether files of these names make their folder a run directory, also one that has no plan yet."""
+    return PLAN in names or (JOURNAL in names and RUN_LOG in names)

@@ -28,3 +28,8 @@ class Flags(Record):
     env: tuple[str, ...] = ()
     """The names that `-e` gave."""
     not_secret: tuple[str, ...] = ()
+    baseline: str | None = None
+    """As it was named; the run that `latest:JOB` found by its path."""
+    regression_tolerance: str | None = None
+    allow_drift: tuple[str, ...] = ()
+    allow_removed: bool = False

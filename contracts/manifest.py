@@ -79,6 +79,42 @@ class CaseConditions:
         )
 
 
+class ResumedPart(Record):
+    """One `labctl resume` of a run."""
+
+    resumed_at: str
+    """RFC 3339 UTC."""
+    kept_attempts: int
+    """Finished ones that stood in the evidence when it began."""
+    host: HostFacts | None = None
+    """The machine; None: that of the part before."""
+
+
+class Resumed(Record):
+    """How a run that was gone on with came together; kept and ran are all attempts of the evidence."""
+
+    kept_attempts: int
+    """Finished by the first process of the run, and never made again."""
+    ran_attempts: int
+    """Made by all resumptions together."""
+    parts: tuple[ResumedPart, ...]
+    """In their order; what one of them made is the next one's `keptAttempts` less its own, the last one's the rest."""
+
+
+class Begun(Record):
+    """begun.json of an unsealed run: what environment.json will say of its beginning, kept from before the first attempt
+    on, because a resumption finds another moment and maybe another machine.
+    """
+
+    schema_version: Literal[1] = 1
+    owner: str
+    """Who writes, or wrote, the run, as `driver.owner` has it."""
+    dependencies: Dependencies
+    host: HostFacts
+    source: SourceFacts
+    resumed: tuple[ResumedPart, ...] = ()
+
+
 class EnvironmentManifest(Record):
     """environment.json; it describes the attempted conditions and promises no identical tokens."""
 
@@ -96,6 +132,8 @@ class EnvironmentManifest(Record):
     source: SourceFacts
     not_enforced: tuple[str, ...] = ()
     """Limits that this backend does not enforce."""
+    resumed: Resumed | None = None
+    """None: one process made the whole run."""
     telemetry: Telemetry | None = None
     """Present exactly with the profile observe."""
     cases: dict[str, CaseConditions]

@@ -11,6 +11,7 @@ from pydantic_core import to_json
 from contracts.plan import Plan
 from contracts.record import Record
 from contracts.telemetry import SpanSink
+from contracts.tries import LastTry
 
 FIXTURE_URL_MARK = "{fixtureUrl}"
 """In the text of an agent file: the attempt's address. docker-agent expands no variable in that of an MCP server."""
@@ -98,6 +99,8 @@ class RunnerOrder(Record):
     """None: no attempt of this run has a network fault."""
     spans: SpanSink | None = None
     """Where spans go; None: none are made."""
+    finished: tuple[LastTry, ...] = ()
+    """Of a run that is gone on with: what is not made again, or goes on with its next try."""
     startup_seconds: float = 30.0
     """How long fixture API and agent_host may take to answer."""
 

@@ -167,6 +167,10 @@ class Plan(Record):
     suite_timeout_seconds: float | None = None
     """From the first attempt on; None: no end."""
     planned_at: str
+    baseline_run: str | None = None
+    """Id of the run that `--baseline` named and that was opened before the first attempt."""
+    not_kept: tuple[str, ...] = ()
+    """Files that suite/ and agent/ have by digest only, because they are too large."""
     not_selected: tuple[str, ...] = ()
     """Ids of the suite's cases that --case and --only left out."""
     cases: tuple[PlannedCase, ...]

@@ -1,4 +1,4 @@
-"""A run directory that will not be sealed: removed before the first attempt, else kept with abort.json."""
+"""A run directory that will not be sealed: a new one is removed before its first attempt, else kept with abort.json."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ class Reached:
 
 
 @contextmanager
-def leave_unsealed(run: RunDirectory, *, planned: int, redactor: Redactor) -> Iterator[Reached]:
-    """Within: the run is written. On any error it stays without COMPLETE, or is removed if no attempt began."""
-    reached = Reached()
+def leave_unsealed(
+    run: RunDirectory, *, planned: int, redactor: Redactor, is_new: bool = True
+) -> Iterator[Reached]:
+    """Within: the run is written. On any error it stays without COMPLETE; a new one is removed if no attempt began."""
+    reached = Reached(attempts_began=not is_new)
     try:
         yield reached
     except BaseException as error:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from contracts.errors import ErrorCode, LabError
 from driver.owner import own_identity, owner_is_gone
-from driver.scratch import own_dead_scratch, remove_dead_scratch, remove_kept_folder
+from driver.scratch import dead_scratch_of, own_dead_scratch, remove_dead_scratch, remove_kept_folder
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,33 @@ def clean_engine(*, kept: bool = False) -> Cleaned:
         spared_runs=tuple(sorted({thing.run for thing in things if thing not in dead} - waiting)),
         kept_runs=tuple(sorted(waiting)),
     )
+
+
+def reap_engine(run_id: str) -> list[str]:
+    """Remove what dead owners of one run left on the engine, but for what was to be kept; their identities.
+
+    Raises LabError for an engine that fails.
+    """
+    from driver.stacks.ownership import owned_things, remove_all  # noqa: PLC0415 - as above
+
+    dead = [one for one in owned_things() if one.run == run_id and one.kept is None and owner_is_gone(one.owner)]
+    if failed := remove_all(dead):
+        raise LabError(
+            ErrorCode.ENGINE_FAILED,
+            f"{len(failed)} of {len(dead)} things that the killed process of {run_id} left could not be removed",
+            found=failed,
+            next_step="labctl clean",
+        )
+    return sorted({one.owner for one in dead})
+
+
+def reap_disk(owners: Iterable[str], *, has_engine: bool) -> None:
+    """Remove the scratch folders of dead owners; where there are files of containers in them, through one."""
+    folders = [folder for owner in owners for folder in dead_scratch_of(owner)]
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+    if has_engine:
+        _remove_with_files_of_others(folder for folder in folders if folder.exists())
 
 
 def _remove_with_files_of_others(folders: Iterable[Path]) -> None:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from contracts import evidence
+from contracts.manifest import Begun
 from contracts.plan import Plan
 from contracts.telemetry import Telemetry
 from driver import clock
+from driver.continuing import resumed_of
 from driver.drafting import Draft
-from driver.manifest import Surroundings, manifest_of, surroundings_of
+from driver.manifest import begun_here, manifest_of
 from driver.ports import Stack
 from driver.run_readme import run_readme
 from driver.scratch import scratch_folder
@@ -29,13 +31,12 @@ if TYPE_CHECKING:
 class Conclusion:
     """Everything that is known before the attempts are; `write` adds what follows from them."""
 
-    surroundings: Surroundings
+    begun: Begun
 
     @classmethod
-    def prepare(cls, draft: Draft) -> Self:
-        """Read the run's surroundings."""
-        locks = [draft.suite.root / name for name in draft.suite.settings.lock_files]
-        return cls(surroundings_of(draft.suite.root, lock_files=locks))
+    def prepare(cls, draft: Draft, begun: Begun | None) -> Self:
+        """Read the run's surroundings, or take what they were when the run began."""
+        return cls(begun or begun_here(draft.suite))
 
     def write(  # noqa: PLR0913 - what the run was made with, and what came of it
         self,
@@ -45,9 +46,13 @@ class Conclusion:
         stack: Stack,
         redactor: Redactor,
         gate: Gate | None,
+        attempts: int,
         telemetry: Telemetry | None = None,
     ) -> tuple[Grading, Comparison | None]:
-        """Write the last files, compare where there is a gate, and seal the run; raises LabError WRITE_FAILED."""
+        """Write the last files, compare where there is a gate, and seal the run; raises LabError WRITE_FAILED.
+
+        `attempts` are all that the evidence has, for a run that was gone on with.
+        """
         plan = redactor.redact_record(plan)  # verify recomputes from the plan as it was written
         grading = grade_run(plan, run.path / evidence.ATTEMPTS)
         run.write_whole(evidence.RESULTS, grading.results_pieces())
@@ -56,15 +61,19 @@ class Conclusion:
             write_session_files(run, plan, suite=run.path / evidence.SUITE_FOLDER, scratch=scratch)
         manifest = manifest_of(
             plan,
-            self.surroundings,
+            self.begun,
             finished_at=clock.now(),
             engine=stack.facts(),
             not_enforced=stack.not_enforced,
+            resumed=(resumed := resumed_of(self.begun, attempts=attempts)),
             telemetry=telemetry,
         )
         run.write_record(evidence.ENVIRONMENT, redactor.writing(evidence.ENVIRONMENT).redact_record(manifest))
         comparison = gate.pass_through(run, redactor=redactor) if gate else None
-        readme = run_readme(plan, redactor=redactor, kept=stack.kept)  # last: it says what was taken out of the others
+        # last: it says what was taken out of the others
+        readme = run_readme(plan, redactor=redactor, kept=stack.kept, resumed=resumed)
         run.write_whole(evidence.README, readme.encode())
+        for unsealed in (evidence.ABORT, evidence.BEGUN):  # what they say that is still true, environment.json says
+            run.remove(unsealed)
         seal(run)
         return grading, comparison

@@ -11,10 +11,11 @@ from comparison.sides import Allowance, Side
 from contracts import evidence
 from contracts.comparison import Comparison
 from contracts.errors import ErrorCode, Found, LabError
-from contracts.plan import PlannedCase
+from contracts.plan import Plan, PlannedCase
 from driver.allowances import NO_TOLERANCE, allowance_of
 from driver.refusals import Refusals
 from driver.request import RunRequest
+from driver.run_names import is_search
 from driver.run_reading import read_run
 from driver.two_runs import require_common, verified_side
 from ledger.redaction import Redactor
@@ -27,6 +28,13 @@ class Gate:
 
     baseline: Side
     allowance: Allowance
+    name: str
+    """Of the baseline: as the user has it, or its path where that was only how to look for it."""
+
+    def noted(self, plan: Plan) -> Plan:
+        """The plan with the baseline that was opened, for whoever goes on with the run."""
+        flags = plan.flags.model_copy(update={"baseline": self.name})
+        return plan.model_copy(update={"flags": flags, "baseline_run": self.baseline.plan.run_id})
 
     def require_common(self, run_id: str, cases: Sequence[PlannedCase]) -> None:
         """Raise NOTHING_IN_COMMON for a plan that shares no case with the baseline."""
@@ -72,7 +80,8 @@ def open_gate(request: RunRequest) -> Iterator[Gate | None]:
         baseline = refusals.value_of(lambda: kept.enter_context(opened))
         if allowance is None or baseline is None:
             raise refusals.as_one()
-        yield Gate(baseline=baseline, allowance=allowance)
+        name = str(baseline.root if is_search(path) else path)
+        yield Gate(baseline=baseline, allowance=allowance, name=name)
 
 
 def _allowance(request: RunRequest) -> Allowance:

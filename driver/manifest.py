@@ -6,17 +6,27 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from importlib import metadata
 from pathlib import Path
 
 from contracts.canonical import digest_of_file, digest_of_tree
-from contracts.manifest import SUITE_LOCKS, CaseConditions, Dependencies, EnvironmentManifest, HostFacts, SourceFacts
+from contracts.manifest import (
+    SUITE_LOCKS,
+    Begun,
+    CaseConditions,
+    Dependencies,
+    EnvironmentManifest,
+    HostFacts,
+    Resumed,
+    SourceFacts,
+)
 from contracts.plan import Plan
+from contracts.suite.suite import Suite
 from contracts.telemetry import Telemetry
 from driver import clock
 from driver.checkout import LOCKS, ROOT, SERVICES
+from driver.owner import own_identity
 from driver.ports import EngineFacts
 
 SHARING = "review before sharing"
@@ -49,28 +59,20 @@ _CGROUP_FILES = ("memory.max", "cpu.max", "pids.max")
 _GIT_TIMEOUT_S = 10
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """What a run finds around it and does not change: read while the stack comes up."""
-
-    dependencies: Dependencies
-    host: HostFacts
-    source: SourceFacts
-
-
-def surroundings_of(suite: Path, *, lock_files: Iterable[Path]) -> Surroundings:
-    """Read this machine, this checkout and the repository that holds the suite."""
-    own = {SUITE_LOCKS + path.relative_to(suite).as_posix(): path for path in lock_files}
-    return Surroundings(dependencies=_dependencies(own), host=_host(), source=_source_of(suite))
+def begun_here(suite: Suite) -> Begun:
+    """What a run finds around it and does not change: this machine, this checkout, the suite's repository."""
+    own = {SUITE_LOCKS + name: suite.root / name for name in suite.settings.lock_files}
+    return Begun(owner=own_identity(), dependencies=_dependencies(own), host=_host(), source=_source_of(suite.root))
 
 
 def manifest_of(  # noqa: PLR0913 - what is known only at the end
     plan: Plan,
-    surroundings: Surroundings,
+    begun: Begun,
     *,
     finished_at: datetime,
     engine: EngineFacts,
     not_enforced: Iterable[str],
+    resumed: Resumed | None = None,
     telemetry: Telemetry | None = None,
 ) -> EnvironmentManifest:
     """The manifest of a run; pure."""
@@ -83,10 +85,11 @@ def manifest_of(  # noqa: PLR0913 - what is known only at the end
         sharing=SHARING if plan.capture == "payloads" else None,
         conditions=plan.conditions,
         images=plan.images,
-        dependencies=surroundings.dependencies.model_copy(update={"programs": programs}),
-        host=surroundings.host.model_copy(update={"engine": engine.engine, "compose": engine.compose}),
-        source=surroundings.source,
+        dependencies=begun.dependencies.model_copy(update={"programs": programs}),
+        host=begun.host.model_copy(update={"engine": engine.engine, "compose": engine.compose}),
+        source=begun.source,
         not_enforced=tuple(not_enforced),
+        resumed=resumed,
         telemetry=telemetry,
         cases={case.case_id: CaseConditions.of(plan.conditions, case) for case in plan.cases},
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,13 @@ from contracts.exits import Exit
 from contracts.plan import Plan
 from contracts.telemetry import Telemetry
 from driver.abort import Reached, leave_unsealed
+from driver.agent_choice import Fetch
 from driver.agent_reference import fetch_agent
 from driver.collect import Collector, await_ready, read_runner
+from driver.continuing import Continued
 from driver.docker_agent_preflight import ReadyAgent, ready_agent
 from driver.drafting import Draft, draft_run, with_preflight
+from driver.inputs import tell_what_is_missing, write_inputs
 from driver.isolation import not_promised
 from driver.judge_spans import JudgeSpans
 from driver.leaving import taken_down
@@ -26,7 +29,7 @@ from driver.refusals import Refusals
 from driver.request import RunRequest
 from driver.run_log import RunLog
 from driver.scratch import scratch_folder
-from driver.staging import Staged, keep_agent, keep_suite, staged
+from driver.staging import Staged, staged
 from driver.telemetry import keep_spans, spans_folder, tell_losses
 from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
@@ -39,8 +42,6 @@ if TYPE_CHECKING:
     from ledger.grading import Grading
 
 
-_MOST_NAMED = 5
-"""Files in one line of warning."""
 
 
 @dataclass(frozen=True)
@@ -78,16 +79,42 @@ def run_suite(
         def fetch(reference: str) -> tuple[str, Path]:
             return fetch_agent(reference, folder=kept.enter_context(scratch_folder()), host_env=host_env)
 
-        refusals = Refusals()
-        draft = refusals.value_of(lambda: draft_run(request, backend=stack.backend, host_env=host_env, fetch=fetch))
-        opened = refusals.value_of(lambda: (_gate(request, kept),))
-        if draft is None or opened is None:
-            raise refusals.as_one()
-        (gate,) = opened
-        if gate is not None:
-            gate.require_common(draft.plan.run_id, draft.plan.cases)
-        ready = _checked(draft, stack, host_env, gate=gate)
-        return _run(draft, ready, stack=stack, progress=progress, warn=warn)
+        prepared = prepare(request, stack=stack, host_env=host_env, fetch=fetch, kept=kept)
+        return carry_out(prepared, stack=stack, progress=progress, warn=warn)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that is decided and checked, of which nothing was written or started."""
+
+    draft: Draft
+    plan: Plan
+    """With what the preflight found."""
+    gate: Gate | None
+    """The baseline, where one was named."""
+    services: UserServices
+    agent: ReadyAgent | None
+
+
+def prepare(
+    request: RunRequest, *, stack: Stack, host_env: Mapping[str, str], fetch: Fetch, kept: ExitStack
+) -> Prepared:
+    """Draft and preflight; `fetch` gets an agent out of a registry, `kept` keeps a baseline that had to be unpacked.
+
+    Raises:
+        LabError: exit 2 or 4, and what `driver.gate.open_gate` raises; everything of a phase at once.
+
+    """
+    refusals = Refusals()
+    draft = refusals.value_of(lambda: draft_run(request, backend=stack.backend, host_env=host_env, fetch=fetch))
+    opened = refusals.value_of(lambda: (_gate(request, kept),))
+    if draft is None or opened is None:
+        raise refusals.as_one()
+    (gate,) = opened
+    if gate is not None:
+        gate.require_common(draft.plan.run_id, draft.plan.cases)
+        draft = replace(draft, plan=gate.noted(draft.plan))
+    return _checked(draft, stack, host_env, gate=gate)
 
 
 def _gate(request: RunRequest, kept: ExitStack) -> Gate | None:
@@ -96,18 +123,8 @@ def _gate(request: RunRequest, kept: ExitStack) -> Gate | None:
     return kept.enter_context(open_gate(request))
 
 
-@dataclass(frozen=True)
-class _Ready:
-    """What the preflight found, and the baseline where one was named."""
-
-    gate: Gate | None
-    plan: Plan
-    services: UserServices
-    agent: ReadyAgent | None
-
-
-def _checked(draft: Draft, stack: Stack, host_env: Mapping[str, str], *, gate: Gate | None) -> _Ready:
-    """The plan with what the preflight found; every environment problem at once."""
+def _checked(draft: Draft, stack: Stack, host_env: Mapping[str, str], *, gate: Gate | None) -> Prepared:
+    """The draft with what the preflight found; every environment problem at once."""
     checks = Refusals()
     env, profiles = draft.env.values, draft.plan.conditions.profiles
     services = checks.value_of(lambda: stack.user_services(draft.suite, profiles=profiles, env=env))
@@ -123,26 +140,23 @@ def _checked(draft: Draft, stack: Stack, host_env: Mapping[str, str], *, gate: G
     all_images = {**images, **services.images}
     program = agent.program if agent else None
     plan = with_preflight(draft.plan, all_images, program=program, fault_proxy=fault_proxy)
-    return _Ready(gate=gate, plan=plan, services=services, agent=agent)
+    return Prepared(draft=draft, plan=plan, gate=gate, services=services, agent=agent)
 
 
-def _run(
-    draft: Draft,
-    ready: _Ready,
+def carry_out(
+    prepared: Prepared,
     *,
     stack: Stack,
     progress: Callable[[Plan], Progress],
     warn: Callable[[str], None],
+    continued: Continued | None = None,
 ) -> RunOutcome:
-    plan = ready.plan
+    """Run what is prepared, or the rest of a run that is `continued`, and seal it; raises as `run_suite` does."""
+    draft, plan = prepared.draft, prepared.plan
     redactor = Redactor(draft.secrets)
     warn = _redacting(warn, redactor)
-    if caveat := not_promised(plan):
-        warn(caveat)
-    for text in draft.warnings():
+    for text in _caveats(prepared, redactor):
         warn(text)
-    for name in redactor.too_short:
-        warn(f"the value of {name} is too short to be taken out of the evidence")
     folder = draft.agent.folder
     with (
         staged(draft.suite, agent=folder) as stage,
@@ -150,12 +164,17 @@ def _run(
         ThreadPoolExecutor(1, "conclusion") as background,
         _judging(draft) as judging,
     ):
-        conclusion = background.submit(_prepare_conclusion, draft)
-        run = RunDirectory.create(draft.request.evidence, run_id=plan.run_id)
-        with leave_unsealed(run, planned=len(plan.cases), redactor=redactor) as reached:
-            _write_inputs(run, plan, stage, redactor=redactor, not_the_agents=folder.left_out if folder else ())
-            _tell_what_is_missing(redactor, warn=warn)
-            world = _world(draft, ready, stage, spans)
+        ending = background.submit(_prepare_conclusion, draft, continued)
+        run = _opened(draft, plan, continued, warn=warn)
+        with leave_unsealed(
+            run, planned=len(plan.cases), redactor=redactor, is_new=continued is None
+        ) as reached:
+            if continued is None:
+                left_out = folder.left_out if folder else ()
+                plan = write_inputs(run, plan, stage, redactor=redactor, not_the_agents=left_out)
+                tell_what_is_missing(redactor, warn=warn)
+            else:
+                continued.begin(run, redactor=redactor)
             collector = Collector(
                 run=run,
                 plan=plan,
@@ -164,18 +183,49 @@ def _run(
                 judging=judging,
                 judge_spans=JudgeSpans() if spans else None,
             )
-            _attempt_all(world, collector, stack=stack, reached=reached, warn=warn)
+            if continued is None or continued.has_more(plan):
+                world = _world(replace(prepared, plan=plan), stage, spans, continued)
+                _attempt_all(world, collector, stack=stack, reached=reached, ending=ending, warn=warn)
             collector.settle()
-            telemetry = _telemetry(collector, spans, warn=warn)
-            end = conclusion.result()
-            grading, comparison = end.write(
-                run, plan, stack=stack, redactor=redactor, gate=ready.gate, telemetry=telemetry
+            telemetry = _telemetry(collector, spans, is_resumed=continued is not None, warn=warn)
+            grading, comparison = ending.result().write(
+                run,
+                plan,
+                stack=stack,
+                redactor=redactor,
+                gate=prepared.gate,
+                attempts=collector.collected.attempts + (continued.kept.attempts if continued else 0),
+                telemetry=telemetry,
             )
     return RunOutcome(path=run.path, grading=grading, comparison=comparison)
 
 
-def _attempt_all(
-    world: World, collector: Collector, *, stack: Stack, reached: Reached, warn: Callable[[str], None]
+def _caveats(prepared: Prepared, redactor: Redactor) -> Iterator[str]:
+    """What a person should know before anything starts."""
+    if caveat := not_promised(prepared.plan):
+        yield caveat
+    yield from prepared.draft.warnings()
+    for name in redactor.too_short:
+        yield f"the value of {name} is too short to be taken out of the evidence"
+
+
+def _opened(draft: Draft, plan: Plan, continued: Continued | None, *, warn: Callable[[str], None]) -> RunDirectory:
+    if continued is not None:
+        return continued.open(plan.run_id)
+    run = RunDirectory.create(draft.request.evidence, run_id=plan.run_id)
+    if run.no_lock:
+        warn(f"{run.path} cannot be locked ({run.no_lock}): if this run is killed, labctl resume will refuse it there")
+    return run
+
+
+def _attempt_all(  # noqa: PLR0913 - the parts of a run
+    world: World,
+    collector: Collector,
+    *,
+    stack: Stack,
+    reached: Reached,
+    ending: Future[Conclusion],
+    warn: Callable[[str], None],
 ) -> None:
     log = RunLog(collector.run, collector.redactor).line
 
@@ -192,26 +242,38 @@ def _attempt_all(
         records = read_runner(runner.lines)
         await_ready(records)
         reached.attempts_began = True
+        # before the first attempt stands in the evidence: whoever goes on with the run has to know how it began
+        collector.run.write_record(evidence.BEGUN, collector.redactor.redact_record(ending.result().begun))
         collector.take(records)
 
 
-def _telemetry(collector: Collector, spans: Path | None, *, warn: Callable[[str], None]) -> Telemetry | None:
+def _telemetry(
+    collector: Collector, spans: Path | None, *, is_resumed: bool, warn: Callable[[str], None]
+) -> Telemetry | None:
     if spans is None:
         return None
     said, judged = collector.collected.spans, collector.judge_spans or JudgeSpans()
-    telemetry = keep_spans(collector.run, collector.plan, spans, said=said, judged=judged, redactor=collector.redactor)
+    telemetry = keep_spans(
+        collector.run,
+        collector.plan,
+        spans,
+        said=said,
+        judged=judged,
+        redactor=collector.redactor,
+        is_resumed=is_resumed,
+    )
     tell_losses(telemetry, warn=warn)
     return telemetry
 
 
-def _world(draft: Draft, ready: _Ready, stage: Staged, spans: Path | None) -> World:
-    file, plan = None, ready.plan
+def _world(prepared: Prepared, stage: Staged, spans: Path | None, continued: Continued | None) -> World:
+    file, plan, draft = None, prepared.plan, prepared.draft
     if stage.agent is not None and plan.agent.file is not None:
         file = StagedAgentFile(
             folder=stage.agent,
             file=plan.agent.file,
             text=draft.agent.text_with_tools,
-            binary=ready.agent.path if ready.agent else None,
+            binary=prepared.agent.path if prepared.agent else None,
         )
     return World(
         plan=plan,
@@ -219,10 +281,11 @@ def _world(draft: Draft, ready: _Ready, stage: Staged, spans: Path | None) -> Wo
         agent_suite=stage.agent_suite,
         agent_env=draft.env.values,
         suite_root=draft.suite.root,
-        services=ready.services,
+        services=prepared.services,
         own_containers=draft.own_containers,
         spans_folder=spans,
         agent_file=file,
+        finished=continued.kept.last_tries if continued else (),
     )
 
 
@@ -238,37 +301,10 @@ def _telling_what_is_kept(stack: Stack, warn: Callable[[str], None]) -> Iterator
             warn("labctl clean --kept removes what is kept")
 
 
-def _write_inputs(
-    run: RunDirectory, plan: Plan, stage: Staged, *, redactor: Redactor, not_the_agents: Sequence[str]
-) -> None:
-    run.write_record(evidence.PLAN, redactor.writing(evidence.PLAN).redact_record(plan))
-    left_out = [f"suite: {name}" for name in keep_suite(run, stage, redactor=redactor)]
-    left_out += [f"agent: {name}" for name in keep_agent(run, stage, redactor=redactor)]
-    left_out += [
-        f"agent: {name} (a link to no file of the agent, or a hidden file of secrets; it gets neither)"
-        for name in not_the_agents
-    ]
-    log = RunLog(run, redactor)
-    for line in left_out:
-        log.line("labctl", f"not kept of the {line}")
-
-
 def _redacting(warn: Callable[[str], None], redactor: Redactor) -> Callable[[str], None]:
     """Warnings quote what tools and services said."""
     quoting = redactor.writing("stderr", may_be_cut=True)
     return lambda text: warn(quoting.redact_text(text))
-
-
-def _tell_what_is_missing(redactor: Redactor, *, warn: Callable[[str], None]) -> None:
-    """Said at the start, where it can still be another suite: a fixture that looks like a key is one of the world."""
-    inputs = (f"{evidence.SUITE_FOLDER}/", f"{evidence.AGENT_FOLDER}/")
-    found = {file: sum(of.values()) for file, of in redactor.counts.by_file().items() if file.startswith(inputs)}
-    if found:
-        named = ", ".join([*found][:_MOST_NAMED]) + (", …" if len(found) > _MOST_NAMED else "")
-        warn(
-            f"secrets are taken out of the run's copy of its inputs, {sum(found.values())} in all ({named}); a replay, "
-            "which runs from that copy, will not have them"
-        )
 
 
 def _judging(draft: Draft) -> AbstractContextManager[Judging | None]:
@@ -279,8 +315,8 @@ def _judging(draft: Draft) -> AbstractContextManager[Judging | None]:
     return judging(draft.judge, draft.cases.by_id)
 
 
-def _prepare_conclusion(draft: Draft) -> Conclusion:
+def _prepare_conclusion(draft: Draft, continued: Continued | None) -> Conclusion:
     """What the end of the run needs, imported and read while its stack comes up: a third of a second less to wait."""
     from driver.conclusion import Conclusion  # noqa: PLC0415 - that is the point
 
-    return Conclusion.prepare(draft)
+    return Conclusion.prepare(draft, continued.begun if continued else None)

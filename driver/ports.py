@@ -12,6 +12,7 @@ from contracts.attempt import AttemptRecord
 from contracts.lines import RunnerStarted
 from contracts.plan import Backend, ImageIdentity, Plan, Program
 from contracts.suite.suite import Suite
+from contracts.tries import LastTry
 
 Progress = Callable[[RunnerStarted | AttemptRecord], None]
 """Told when an attempt starts and when it is finished."""
@@ -75,6 +76,8 @@ class World:
     """Where the spans of the run are written; None: none are made."""
     agent_file: StagedAgentFile | None = None
     """Present exactly for a docker-agent agent."""
+    finished: tuple[LastTry, ...] = ()
+    """Of a run that is gone on with."""
 
 
 @dataclass(frozen=True)

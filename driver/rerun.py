@@ -46,13 +46,17 @@ def recorded_flags(request: RunRequest) -> Flags:
         judge_votes=request.judge_votes,
         env=tuple(name_of(one) for one in request.env),
         not_secret=request.not_secret,
+        baseline=None if request.baseline is None else str(request.baseline),
+        regression_tolerance=request.regression_tolerance,
+        allow_drift=request.allow_drift,
+        allow_removed=request.allow_removed,
     )
 
 
 def request_again(root: Path, plan: Plan, *, cases: Sequence[str], repeat: int, anew: Anew) -> RunRequest:
     """The run below `root` as a request, for those of its cases, each so often.
 
-    Variables that the run had by `-e` are asked for again where they have a value here; `unset_variables` has the rest.
+    What it was compared with is left out: whoever runs it again says that. Variables that the run had by `-e` are asked for again where they have a value here; `unset_variables` has the rest.
     """
     flags = plan.flags
     missing = unset_variables(plan, anew)

@@ -34,11 +34,16 @@ def run_directory_of(path: Path, *, evidence: Path = EVIDENCE) -> Iterator[Path]
             docker-agent wrote; ALTERED as `driver.run_archive` does.
 
     """
-    if path.name.startswith(_LATEST) and not os.path.lexists(path):
+    if is_search(path):
         path = latest_run(path.name.removeprefix(_LATEST), evidence=evidence)
     _refuse_docker_agents(path)
     with directory_of(path) as root:
         yield root
+
+
+def is_search(path: Path) -> bool:
+    """Whether it is `latest:JOB`, which means another run as soon as there is a later one."""
+    return path.name.startswith(_LATEST) and not os.path.lexists(path)
 
 
 def latest_run(job: str, *, evidence: Path) -> Path:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from contracts import evidence
+from contracts.manifest import Resumed
 from contracts.plan import Plan
 from driver.ports import KeptContainer
 from driver.secret_values import HELD
@@ -22,6 +23,7 @@ def run_readme(
     *,
     redactor: Redactor,
     kept: Sequence[KeptContainer] = (),
+    resumed: Resumed | None = None,
 ) -> str:
     """The text, from the plan, the names of the secrets and what was left running.
 
@@ -29,12 +31,14 @@ def run_readme(
         plan: as it was written, redacted.
         redactor: with which every other file was written.
         kept: containers that --keep-containers left.
+        resumed: how a run that was gone on with came together.
 
     """
     parts = [
         f"# {plan.run_id}",
         *([SHARING] if plan.capture == "payloads" else []),
         _what_was_run(plan),
+        *([_how_it_was_resumed(resumed)] if resumed else []),
         _invariants(plan),
         _redaction(plan, redactor),
         _how_to_verify(),
@@ -64,6 +68,19 @@ def _what_was_run(plan: Plan) -> str:
         "labctl": plan.labctl,
     }
     return "## What was run\n\n" + "\n".join(f"- {name}: {value}" for name, value in rows.items())
+
+
+def _how_it_was_resumed(resumed: Resumed) -> str:
+    lines = [
+        f"- {part.resumed_at}: {part.kept_attempts} attempts were finished and kept"
+        + (f"; on another machine ({part.host.os}, {part.host.kernel})" if part.host else "")
+        for part in resumed.parts
+    ]
+    return (
+        "## Resumed\n\n"
+        f"The first process of this run did not end it: {resumed.kept_attempts} attempts are its own, and "
+        f"{resumed.ran_attempts} were made after `labctl resume`, under the same conditions.\n\n" + "\n".join(lines)
+    )
 
 
 def _label(revision: str | None, digest: str | None) -> str:

@@ -31,6 +31,11 @@ def dead_scratch() -> list[Path]:
     return [path for path in folders if owner_is_gone(_owner_of(path))]
 
 
+def dead_scratch_of(owner: str) -> list[Path]:
+    """Those of one owner."""
+    return [path for path in own_dead_scratch() if _owner_of(path) == owner.translate(_PLAIN).replace("_", ":", 3)]
+
+
 def kept_folder() -> Path:
     """A new folder that nobody removes before `remove_kept_folder`: for what outlives its run on purpose."""
     return Path(tempfile.mkdtemp(prefix=_KEPT_PREFIX))

@@ -87,13 +87,12 @@ def _copy_readable(source: Path, target: Path) -> None:
 
 
 def keep_suite(run: RunDirectory, stage: Staged, *, redactor: Redactor) -> list[str]:
-    """Write the suite that runs into the evidence, redacted; what was left out, and why."""
-    left_out = [f"{name} (a link to a folder, out of the suite, or nowhere)" for name in stage.links_left_out]
-    return left_out + _keep(run, stage.suite, evidence.SUITE_FOLDER, redactor)
+    """Write the suite that runs into the evidence, redacted; the files that are too large, each with its digest."""
+    return _keep(run, stage.suite, evidence.SUITE_FOLDER, redactor)
 
 
 def keep_agent(run: RunDirectory, stage: Staged, *, redactor: Redactor) -> list[str]:
-    """Write the agent's own folder, where it has one, into the evidence, redacted; what was left out, and why."""
+    """Write the agent's own folder, where it has one, into the evidence, redacted; likewise."""
     return [] if stage.agent is None else _keep(run, stage.agent, evidence.AGENT_FOLDER, redactor)
 
 
@@ -109,7 +108,8 @@ def _keep(run: RunDirectory, folder: Path, to: str, redactor: Redactor) -> list[
             continue
         kept_bytes += size
         name = names.of(relative)
-        run.write_whole(name, redactor.writing(name).redact_bytes(path.read_bytes()))
+        is_program = bool(path.stat().st_mode & stat.S_IXUSR)
+        run.write_whole(name, redactor.writing(name).redact_bytes(path.read_bytes()), is_program=is_program)
     return left_out
 
 

@@ -78,11 +78,19 @@ class _Copy:
 
 
 def keep_spans(  # noqa: PLR0913 - what was said, and where it is
-    run: RunDirectory, plan: Plan, folder: Path, *, said: SpanCount | None, judged: JudgeSpans, redactor: Redactor
+    run: RunDirectory,
+    plan: Plan,
+    folder: Path,
+    *,
+    said: SpanCount | None,
+    judged: JudgeSpans,
+    redactor: Redactor,
+    is_resumed: bool = False,
 ) -> Telemetry:
     """Write traces/otlp.jsonl from what the sink left in the folder, and the judge's; raises LabError WRITE_FAILED.
 
-    `said` is what the runner says of its spans; None: it ended before it could.
+    `said` is what the runner says of its spans; None: it ended before it could. The spans of the parts of a run before
+    it `is_resumed` went with the folder of their own, unless the evidence has them already; nobody can count the rest.
     """
     copy = _Copy(redactor.writing(evidence.OTLP, may_be_cut=True))
     troubles = [said.trouble] if said is not None and said.trouble else []
@@ -91,9 +99,14 @@ def keep_spans(  # noqa: PLR0913 - what was said, and where it is
         try:
             lines = opened.enter_context(_plain_file(folder / SPANS_FILE))
         except OSError as error:  # a trace that is lost costs no run its seal
-            troubles.append(f"the sink's file cannot be read: {error.strerror}")
-        run.write_whole(evidence.OTLP, copy.pieces(chain(lines, judged.lines)))
-    if said is None:
+            if not (is_resumed and said is None):
+                troubles.append(f"the sink's file cannot be read: {error.strerror}")
+        kept = opened.enter_context(_plain_file(run.path / evidence.OTLP)) if _is_kept(run, is_resumed) else ()
+        run.write_whole(evidence.OTLP, copy.pieces(chain(kept, lines, judged.lines)))
+    if is_resumed:
+        said = None
+        troubles.append("spans of what ran before the run was resumed are lost, and nobody counted them")
+    elif said is None:
         troubles.append("the runner ended before it could say how many spans it made")
     if copy.dropped_lines:
         troubles.append(
@@ -108,6 +121,11 @@ def keep_spans(  # noqa: PLR0913 - what was said, and where it is
         dropped_lines=copy.dropped_lines,
         troubles=tuple(troubles),
     )
+
+
+def _is_kept(run: RunDirectory, is_resumed: bool) -> bool:
+    """Whether a part before this one was killed after it had brought its spans into the evidence."""
+    return is_resumed and (run.path / evidence.OTLP).is_file()
 
 
 def _plain_file(path: Path) -> BinaryIO:

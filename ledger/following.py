@@ -30,7 +30,7 @@ def what_does_not_follow(plan: Plan, root: Path) -> list[Found]:
     index = AttemptIndex(root / evidence.ATTEMPTS)
     attempts: Attempts = {}
     try:
-        found = list(_attempt_problems(plan, index, attempts))
+        found = list(attempt_problems(plan, index.scan(), attempts))
     except BadLineError as error:
         return [Found(str(error), file=evidence.ATTEMPTS)]
     found += _journal_problems(root / evidence.JOURNAL, attempts)
@@ -43,10 +43,11 @@ def what_does_not_follow(plan: Plan, root: Path) -> list[Found]:
     return found
 
 
-def _attempt_problems(plan: Plan, index: AttemptIndex, attempts: Attempts) -> Iterator[Found]:
+def attempt_problems(plan: Plan, records: Iterable[AttemptRecord], attempts: Attempts) -> Iterator[Found]:
+    """What the records of attempts.jsonl have that the plan does not allow; `attempts` is filled in their order."""
     cases = {case.case_id: case for case in plan.cases}
     repeats: dict[tuple[str, int], int] = {}
-    for number, record in enumerate(index.scan(), start=1):
+    for number, record in enumerate(records, start=1):
         case, key = cases.get(record.case_id), (record.case_id, record.attempt)
         problem = "a case that is not planned" if case is None else _contradiction(case, record)
         if key in attempts:

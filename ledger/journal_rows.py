@@ -40,10 +40,12 @@ class JournalBlock(NamedTuple):
     """Of its first row, in bytes."""
     line: int
     """Of its first row, from 1."""
+    end: int
+    """After its last row, in bytes."""
 
 
-def read_journal(path: Path) -> Iterator[JournalBlock]:
-    """The blocks in the order of the file.
+def read_journal(path: Path, *, drops_cut_end: bool = False) -> Iterator[JournalBlock]:
+    """The blocks in the order of the file; `drops_cut_end`: leave out a cut last row, as unsealed runs have.
 
     Raises:
         ValueError: a row is cut or no row, or the sequence of a block does not count from 1.
@@ -54,11 +56,15 @@ def read_journal(path: Path) -> Iterator[JournalBlock]:
     rows = offset = start = first_line = 0
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
+            if drops_cut_end and not line.endswith(b"\n"):
+                break
             match = _ROW.fullmatch(line)
             its_case, its_attempt, sequence, request, via, response = match.groups() if match else _parts(line)
             if its_case != case or its_attempt != attempt or not rows:
                 if rows:
-                    yield JournalBlock(case.decode(), int(attempt), rows, hash(tuple(answers)), start, first_line)
+                    yield JournalBlock(
+                        case.decode(), int(attempt), rows, hash(tuple(answers)), start, first_line, offset
+                    )
                 case, attempt, answers, rows, start, first_line = its_case, its_attempt, [], 0, offset, number
             rows += 1
             if sequence != b"%d" % rows:
@@ -67,7 +73,7 @@ def read_journal(path: Path) -> Iterator[JournalBlock]:
                 answers += (request, response)
             offset += len(line)
     if rows:
-        yield JournalBlock(case.decode(), int(attempt), rows, hash(tuple(answers)), start, first_line)
+        yield JournalBlock(case.decode(), int(attempt), rows, hash(tuple(answers)), start, first_line, offset)
 
 
 def _parts(line: bytes) -> tuple[bytes, ...]:

@@ -170,7 +170,7 @@ class _Reading:
         """Every block of rows belongs to one attempt, and every attempt has as many rows as its line says."""
         rows, due = self._rows, self._rows_due
         blocks = {(place, one.attempt): one for place, tries in self._tries.items() for one in tries}
-        for case_id, attempt, count, answers, offset, line in read_journal(self._root / evidence.JOURNAL):
+        for case_id, attempt, count, answers, offset, line, _ in read_journal(self._root / evidence.JOURNAL):
             place = self._index.get(case_id, NOWHERE)
             if place != NOWHERE and due[place] == count and self._numbers[place] == attempt:
                 due[place] = 0

@@ -15,6 +15,7 @@ from contracts.evidence import APPEND_ONLY, COMPLETE, PLAN
 from contracts.record import Record
 from ledger.file_names import name_problem
 from ledger.record_file import record_pieces
+from ledger.run_lock import NoLocksError, RunLock
 
 PART_PREFIX = ".labctl-part-"
 """Files of this prefix are unfinished writes; one that is left over says that its writer was killed."""
@@ -22,7 +23,7 @@ PART_PREFIX = ".labctl-part-"
 _FREE_SPACE = "free space for the evidence folder, or name another one with --evidence"
 _NEXT_STEPS = {errno.ENOSPC: _FREE_SPACE, errno.EDQUOT: _FREE_SPACE}
 _DIRECTORY_MODE = 0o755
-_FILE_MODE = 0o644
+_FILE_MODE, _PROGRAM_MODE = 0o644, 0o755
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_PART = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _TAIL_BYTES = 1 << 16
@@ -31,12 +32,18 @@ _WRITTEN_AT_ONCE = 1 << 16
 
 
 class RunDirectory:
-    """One run's directory and its single writer; every failed write ends the run with LabError WRITE_FAILED."""
+    """One run's directory and its single writer; every failed write ends the run with LabError WRITE_FAILED.
 
-    def __init__(self, path: Path, *, run_id: str) -> None:
+    While it is open nobody else can open it to write (see `ledger.run_lock`).
+    """
+
+    def __init__(self, path: Path, *, run_id: str, lock: RunLock | None) -> None:
         """Use `create` or `open_existing`; the directory must be there."""
         self.path = path
         self.run_id = run_id
+        self.no_lock: str | None = None
+        """Why the directory could not be locked; None: it is."""
+        self._lock_held = lock
         self._handles: dict[str, int] = {}
         self._parts = 0
         self._failed: str | None = None
@@ -67,8 +74,9 @@ class RunDirectory:
             ) from error
         except OSError as error:
             raise _unwritable(evidence, error) from error
-        run = cls(path, run_id=run_id)
+        run = cls(path, run_id=run_id, lock=None)
         try:
+            run._take_lock()
             for name in APPEND_ONLY:
                 run._open_handle(name)
         except OSError as error:
@@ -78,27 +86,39 @@ class RunDirectory:
         return run
 
     @classmethod
-    def open_existing(cls, path: Path, *, run_id: str) -> RunDirectory:
+    def open_existing(cls, path: Path, *, run_id: str, lock: RunLock) -> RunDirectory:
         """Open an unsealed run to go on writing: unfinished writes are removed, a cut last line is dropped.
 
+        The lock is taken already, and held from here on by the run directory, also where this fails.
+
         Raises:
-            LabError: NO_RUN when it is no run directory, BAD_USAGE when it is sealed, WRITE_FAILED.
+            LabError: NO_RUN when it is no run directory, SEALED_RUN, WRITE_FAILED.
 
         """
+        run = cls(path, run_id=run_id, lock=lock)
+        try:
+            run._reopen()
+        except BaseException:
+            run.close()
+            raise
+        return run
+
+    def _reopen(self) -> None:
+        path = self.path
         if not (path / PLAN).is_file():
             raise LabError(ErrorCode.NO_RUN, f"{path} is no run directory", found=[Found("no plan.json", str(path))])
         if os.path.lexists(path / COMPLETE):
-            raise LabError(ErrorCode.BAD_USAGE, f"{path} is sealed; nothing is written into a sealed run")
-        run = cls(path, run_id=run_id)
-        for part in path.rglob(PART_PREFIX + "*"):
-            part.unlink()
-        for name in APPEND_ONLY:
-            try:
+            raise LabError(ErrorCode.SEALED_RUN, f"{path} is sealed; nothing is written into a sealed run")
+        name = "."
+        try:
+            for part in path.rglob(PART_PREFIX + "*"):
+                name = os.path.relpath(part, path)
+                part.unlink()
+            for name in APPEND_ONLY:
                 _drop_cut_line(path / name)
-                run._open_handle(name)
-            except OSError as error:
-                raise run._failure(name, error) from error
-        return run
+                self._open_handle(name)
+        except OSError as error:
+            raise self._failure(name, error) from error
 
     def append(self, name: str, line: str) -> None:
         """Append one line, given without its line end, to an append-only file; it reaches the OS at once.
@@ -117,12 +137,31 @@ class RunDirectory:
             except OSError as error:
                 raise self._failure(name, error) from error
 
-    def write_whole(self, name: str, content: bytes | Iterable[bytes]) -> None:
+    def cut(self, name: str, *, size: int) -> None:
+        """Take away what an append-only file has after so many bytes; raises LabError WRITE_FAILED."""
+        with self._lock:
+            self._require_open(name)
+            try:
+                os.ftruncate(self._handles[name], size)
+            except OSError as error:
+                raise self._failure(name, error) from error
+
+    def remove(self, name: str) -> None:
+        """Remove a file that is written whole, where it is there; raises LabError WRITE_FAILED."""
+        with self._lock:
+            self._require_open(name)
+            try:
+                (self.path / name).unlink(missing_ok=True)
+            except OSError as error:
+                raise self._failure(name, error) from error
+
+    def write_whole(self, name: str, content: bytes | Iterable[bytes], *, is_program: bool = False) -> None:
         """Write a file under a temporary name beside it and rename it: afterwards it is whole, or what it was.
 
         Args:
             name: path below the run directory; its folders are made.
             content: the bytes, or the pieces in order.
+            is_program: it may be executed.
 
         Raises:
             LabError: WRITE_FAILED naming the file, also for a name that a seal could not list.
@@ -138,7 +177,7 @@ class RunDirectory:
             self._parts += 1
             try:
                 target.parent.mkdir(mode=_DIRECTORY_MODE, parents=True, exist_ok=True)
-                _write_new(part, pieces)
+                _write_new(part, pieces, mode=_PROGRAM_MODE if is_program else _FILE_MODE)
                 part.replace(target)
             except OSError as error:
                 raise self._failure(name, error) from error
@@ -178,16 +217,28 @@ class RunDirectory:
             self._sync_path(self.path)
 
     def close(self) -> None:
-        """Close the kept handles; nothing is written afterwards. Closing twice does nothing."""
+        """Close the kept handles and let go of the lock; nothing is written afterwards. Twice does nothing more."""
+        self._close_handles()
+        if self._lock_held is not None:
+            self._lock_held.release()
+
+    def discard(self) -> None:
+        """Remove the run directory and everything in it: for a run that ended before its first attempt."""
+        self._close_handles()
+        shutil.rmtree(self.path)
+        self.close()  # only now: nobody may go on with a run that is being removed
+
+    def _close_handles(self) -> None:
         with self._lock:
             self._closed = True
             while self._handles:
                 os.close(self._handles.popitem()[1])
 
-    def discard(self) -> None:
-        """Remove the run directory and everything in it: for a run that ended before its first attempt."""
-        self.close()
-        shutil.rmtree(self.path)
+    def _take_lock(self) -> None:
+        try:
+            self._lock_held = RunLock.take(self.path, waits=True)  # for a `resume` that finds it empty and leaves
+        except NoLocksError as error:
+            self.no_lock = str(error)
 
     def _require_open(self, name: str) -> None:
         if self._failed is not None:
@@ -252,8 +303,8 @@ def _write_all(handle: int, content: bytes) -> None:
         written += more
 
 
-def _write_new(part: Path, pieces: Iterable[bytes]) -> None:
-    handle = os.open(part, _NEW_PART, _FILE_MODE)
+def _write_new(part: Path, pieces: Iterable[bytes], *, mode: int) -> None:
+    handle = os.open(part, _NEW_PART, mode)
     held = bytearray()
     try:
         for piece in pieces:

@@ -189,9 +189,9 @@ class Execution:
         return tuple(word.replace(SUITE_MARK, self.order.agent_suite) for word in command)
 
     def run(self, *, started: Callable[[Task], None], emit: Callable[[RunnerAttempt], None]) -> int:
-        """Make every attempt of the plan; `started` and `emit` are called from many threads. Returns how many."""
+        """Make every attempt of the plan that is not finished; `started` and `emit` are called from many threads. Returns how many."""
         with self.time.running():
-            tasks = plan_tasks(self.order.plan, self.suite)
+            tasks = plan_tasks(self.order.plan, self.suite, self.order.finished)
             if self.containers is None:
                 return self._schedule(started, emit).run(tasks, concurrency=self.order.plan.concurrency)
             groups = self.containers.ahead(tasks, lost=self._lost)

@@ -5,17 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from itertools import groupby
 from typing import Protocol
 
 from contracts.lines import RunnerAttempt
-from contracts.outcome import OutcomeClass
 from contracts.plan import Plan
 from contracts.suite.suite import Suite
+from contracts.tries import RETRIED, LastTry, attempt_of_try, next_tries, number_of_try
 from runner.attempts import Task
 from runner.gate import Gate
-
-RETRIED = frozenset({OutcomeClass.INFRASTRUCTURE, OutcomeClass.PROVIDER})
-"""An agent's own failures are never tried again."""
 
 
 class Maker(Protocol):
@@ -30,15 +28,19 @@ class Maker(Protocol):
         ...
 
 
-def plan_tasks(plan: Plan, suite: Suite) -> Iterator[tuple[Task, ...]]:
-    """First tries in plan order, in groups whose members must follow one another.
+def plan_tasks(plan: Plan, suite: Suite, finished: Iterable[LastTry] = ()) -> Iterator[tuple[Task, ...]]:
+    """The first try of each repeat, or the one after its last finished one, in plan order.
+
+    They come in groups whose members must follow one another.
 
     A header selects a case, not an attempt: then the repeats of one case cannot be under way together.
     """
-    for planned in plan.cases:
-        case = suite.case(planned.case_id)
+    cases = {planned.case_id: planned for planned in plan.cases}
+    for case_id, tries in groupby(next_tries(plan, finished), key=lambda one: one.case_id):
+        planned, case = cases[case_id], suite.case(case_id)
         tasks = [
-            Task(planned=planned, case=case, attempt=repeat, repeat=repeat) for repeat in range(1, planned.repeats + 1)
+            Task(planned=planned, case=case, attempt=one.attempt, repeat=one.repeat, retry_of=one.retry_of)
+            for one in tries
         ]
         if plan.agent.select == "header":
             yield tuple(tasks)
@@ -117,7 +119,8 @@ class Schedule:
         if lost is not None:
             self._finish(self._maker.skip(task, reason=lost))
             return
-        for number in range(self._retries + 1):
+        first = number_of_try(task.attempt, repeat=task.repeat, repeats=task.planned.repeats)
+        for number in range(first, max(first, self._retries) + 1):
             finished = self._maker.make(task)
             self._finish(finished)
             if finished.record.outcome_class not in RETRIED or self._lost() is not None:
@@ -132,11 +135,10 @@ class Schedule:
 
 def _next_try(task: Task, *, number: int) -> Task:
     """The next try of the same repeat: numbers are unique in the case and do not depend on who was first."""
-    repeats = task.planned.repeats
     return Task(
         planned=task.planned,
         case=task.case,
-        attempt=task.repeat + number * repeats,
+        attempt=attempt_of_try(number, repeat=task.repeat, repeats=task.planned.repeats),
         repeat=task.repeat,
         retry_of=task.attempt,
     )

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from contracts.evidence import PLAN
+from contracts.evidence import is_run_folder
 from contracts.suite.links import leads_inside
 from contracts.suite.suite import Suite
 from contracts.suite.withheld import is_withheld
@@ -40,7 +40,7 @@ def _folders(suite: Suite, root: Path, to: Path) -> Iterator[tuple[Path, Path]]:
     """Every folder of the view with its path below the root, parents first; links to folders are not followed."""
     for name, below, files in os.walk(root):
         folder = Path(name)
-        if PLAN in files and folder != root:
+        if is_run_folder(files) and folder != root:
             below.clear()
             continue
         below[:] = sorted(one for one in below if _is_folder_for_agents(suite, root, folder / one, to))

@@ -15,6 +15,7 @@ from driver.version import VERSION
 _COMMANDS = {
     "run": "Run a suite once; the last line of stdout is the run directory.",
     "replay": "Run one case of a run again from its own evidence: reproduced, diverged, or cannot tell.",
+    "resume": "Finish a run that was killed or interrupted, from its own evidence, and seal it.",
     "compare": "Which behaviour changed between two sealed runs?",
     "verify": "Is a run sealed, whole, unchanged, and does results.json follow from the attempts?",
     "show": "Show a run's summary, one trajectory, or its manifest.",

@@ -9,19 +9,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
 from driver.cli.discretion import tell
+from driver.cli.ending import load_ending
 from driver.cli.gate_options import ALLOW_DRIFT, ALLOW_REMOVED, TOLERANCE
-from driver.cli.output import say
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from contracts.comparison import Comparison
-    from driver.pipeline import RunOutcome
 
 
 def _filled(context: click.Context, parameter: click.Parameter, value: Any) -> Any:  # noqa: ARG001 - click's signature
@@ -202,29 +196,10 @@ def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> 
             tell(f"labctl: {why}")
         if request.capture == "payloads":
             _warn("SHARING: review before sharing: --capture payloads keeps bodies and texts")
-        summary = ahead.submit(_summary_of)
+        ending = ahead.submit(load_ending)
         with progress_line() as progress:
             outcome = run_suite(request, stack=stack, host_env=os.environ, progress=progress.begin, warn=_warn)
-    say(summary.result()(outcome))
-    if outcome.comparison is not None:
-        say(_comparison_text(outcome.comparison))
-    say(outcome.path)
-    return int(outcome.exit_code)
-
-
-def _summary_of() -> Callable[[RunOutcome], str]:
-    """What writes the summary, loaded while the stack comes up: a tenth of a second that nobody waits for."""
-    from driver.screen import screen_of_stdout  # noqa: PLC0415 - that is the point
-    from ledger.summary import summary_text  # noqa: PLC0415 - as above
-
-    return lambda outcome: summary_text(outcome.grading, run=str(outcome.path), screen=screen_of_stdout(os.environ))
-
-
-def _comparison_text(comparison: Comparison) -> str:
-    from comparison.table import table_text  # noqa: PLC0415 - most runs compare nothing
-    from driver.screen import screen_of_stdout  # noqa: PLC0415 - as above
-
-    return table_text(comparison, screen=screen_of_stdout(os.environ))
+    return ending.result()(outcome)
 
 
 def _warn(text: str) -> None:

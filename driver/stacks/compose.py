@@ -254,4 +254,5 @@ def _order(world: World) -> RunnerOrder:
         docker_agent=docker_agent_order(world.agent_file),
         fault_proxy=FAULT_PROXY_ON_COMPOSE if FAULT_PROXY in _profile_services(world) else None,
         spans=COLLECTOR_SINK if world.spans_folder else None,
+        finished=world.finished,
     )

@@ -96,6 +96,7 @@ class ProcessStack:
                 docker_agent=_docker_agent(world),
                 fault_proxy=_fault_proxy(world, started, upstream=upstream, log=log),
                 spans=SpansToFile(path=str(world.spans_folder / SPANS_FILE)) if world.spans_folder else None,
+                finished=world.finished,
                 startup_seconds=STARTUP_S,
             )
             started.callback(self._standby.close)  # toxiproxy goes last: nothing may look as if it had died

@@ -13,9 +13,9 @@ from contracts.hosting import HostEnd, HostStart
 from contracts.order import FIXTURE_URL_MARK, DockerAgentOrder
 from contracts.outcome import Outcome, OutcomeClass
 from contracts.suite.settings import Limits
+from contracts.tries import RETRIED
 from runner.agents.docker_agent import LONGEST_ARGUMENT, DockerAgent, command_line, undeliverable
 from runner.agents.interface import Assignment, EndKind
-from runner.schedule import RETRIED
 from runner.verdict import Happened, decide
 from tests.fakes.assignments import ORIGIN, PREFIX, TOKEN, assignment_of, case_of
 from tests.fakes.docker_agent_streams import TRANSFER, event, spends, text_of

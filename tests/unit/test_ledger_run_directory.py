@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 from contracts.errors import ErrorCode, LabError
 from contracts.evidence import APPEND_ONLY, ATTEMPTS, COMPLETE, JOURNAL, PLAN, RUN_LOG
 from ledger.run_directory import PART_PREFIX, RunDirectory
+from ledger.run_lock import LockedError, NoLocksError, RunLock
 
 
 @pytest.fixture
@@ -208,8 +211,10 @@ def test_an_interrupted_run_is_opened_without_its_cut_lines_and_unfinished_files
         stream.write(b"cut" * 100_000)
     (run.path / RUN_LOG).write_bytes(b"no line end at all")
     (run.path / f"{PART_PREFIX}1-1").write_bytes(b"half")
-    again = RunDirectory.open_existing(run.path, run_id="r1")
+    again = RunDirectory.open_existing(run.path, run_id="r1", lock=RunLock.take(run.path))
     again.append(JOURNAL, "next")
+    again.append(JOURNAL, "too much")
+    again.cut(JOURNAL, size=len("whole\nnext\n"))
     again.close()
     assert (run.path / JOURNAL).read_text() == "whole\nnext\n"
     assert (run.path / RUN_LOG).read_bytes() == b""
@@ -219,12 +224,57 @@ def test_an_interrupted_run_is_opened_without_its_cut_lines_and_unfinished_files
 def test_a_sealed_run_and_a_folder_that_is_no_run_are_not_opened(run: RunDirectory, tmp_path: Path) -> None:
     run.write_whole(PLAN, b"{}")
     run.write_whole(COMPLETE, b"sealed")
-    with pytest.raises(LabError) as caught:
-        RunDirectory.open_existing(run.path, run_id="r1")
-    assert caught.value.code is ErrorCode.BAD_USAGE
-    with pytest.raises(LabError) as caught:
-        RunDirectory.open_existing(tmp_path, run_id="r1")
-    assert caught.value.code is ErrorCode.NO_RUN
+    run.close()
+    for path, code in ((run.path, ErrorCode.SEALED_RUN), (tmp_path, ErrorCode.NO_RUN)):
+        with pytest.raises(LabError) as caught:
+            RunDirectory.open_existing(path, run_id="r1", lock=RunLock.take(path))
+        assert caught.value.code is code
+        RunLock.take(path).release()  # whoever could not open it holds nothing
+
+
+def test_a_run_is_locked_as_long_as_it_is_open(run: RunDirectory) -> None:
+    with pytest.raises(LockedError):
+        RunLock.take(run.path)
+    run.close()
+    lock = RunLock.take(run.path)
+    with pytest.raises(LockedError):
+        RunLock.take(run.path)
+    lock.release()
+    lock.release()
+    RunLock.take(run.path).release()
+
+
+def test_no_program_that_is_started_holds_the_lock_of_a_run(run: RunDirectory) -> None:
+    with subprocess.Popen(["sleep", "60"]) as child:
+        try:
+            run.close()
+            RunLock.take(run.path).release()
+        finally:
+            child.kill()
+
+
+def test_a_file_system_without_locks_is_told_and_never_taken_for_an_unlocked_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(handle: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuses)
+    run = RunDirectory.create(tmp_path, run_id="r1")
+    assert run.no_lock == os.strerror(errno.ENOLCK)
+    with pytest.raises(NoLocksError):
+        RunLock.take(run.path)
+    run.close()
+
+
+def test_a_program_stays_one_and_a_file_can_be_removed(run: RunDirectory) -> None:
+    run.write_whole("suite/agent.sh", b"#!/bin/sh", is_program=True)
+    run.write_whole("suite/cases.json", b"{}")
+    modes = [(run.path / "suite" / name).stat().st_mode & 0o100 for name in ("agent.sh", "cases.json")]
+    assert modes == [0o100, 0]
+    run.remove("suite/agent.sh")
+    run.remove("suite/agent.sh")
+    assert not (run.path / "suite/agent.sh").exists()
 
 
 def test_a_discarded_run_is_gone(run: RunDirectory) -> None:
