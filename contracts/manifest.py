@@ -102,8 +102,9 @@ class Resumed(Record):
 
 
 class Begun(Record):
-    """begun.json of an unsealed run: what environment.json will say of its beginning, kept from before the first attempt
-    on, because a resumption finds another moment and maybe another machine.
+    """begun.json of an unsealed run: what environment.json will say of how it began.
+
+    It is there before the first attempt, because a resumption finds another moment, and maybe another machine.
     """
 
     schema_version: Literal[1] = 1

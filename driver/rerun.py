@@ -56,7 +56,8 @@ def recorded_flags(request: RunRequest) -> Flags:
 def request_again(root: Path, plan: Plan, *, cases: Sequence[str], repeat: int, anew: Anew) -> RunRequest:
     """The run below `root` as a request, for those of its cases, each so often.
 
-    What it was compared with is left out: whoever runs it again says that. Variables that the run had by `-e` are asked for again where they have a value here; `unset_variables` has the rest.
+    What it was compared with is left out: whoever runs it again says that. Variables that the run had by `-e` are
+    asked for again where they have a value here; `unset_variables` has the rest.
     """
     flags = plan.flags
     missing = unset_variables(plan, anew)

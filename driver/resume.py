@@ -1,4 +1,4 @@
-"""Finishes an unsealed run from its own suite/ and agent/: finished attempts are kept, the rest is run, then it is sealed."""
+"""Finishes an unsealed run from its own suite/ and agent/: finished attempts are kept, the rest is run and sealed."""
 
 from __future__ import annotations
 

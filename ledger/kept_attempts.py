@@ -83,8 +83,8 @@ def _journal_end(journal: Path, attempts: Mapping[tuple[str, int], int]) -> tupl
             continue
         if (block.case_id, block.attempt, block.rows) != (*key, rows):
             raise ValueError(
-                f"line {block.line}: {block.rows} rows of {block.case_id}, attempt {block.attempt}, where {rows} rows of "
-                f"{key[0]}, attempt {key[1]} follow from {evidence.ATTEMPTS}"
+                f"line {block.line}: {block.rows} rows of {block.case_id}, attempt {block.attempt}, "
+                f"where {evidence.ATTEMPTS} has {rows} of {key[0]}, attempt {key[1]}"
             )
         end = block.end
     if (missing := next(due, None)) is not None:

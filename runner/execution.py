@@ -189,7 +189,7 @@ class Execution:
         return tuple(word.replace(SUITE_MARK, self.order.agent_suite) for word in command)
 
     def run(self, *, started: Callable[[Task], None], emit: Callable[[RunnerAttempt], None]) -> int:
-        """Make every attempt of the plan that is not finished; `started` and `emit` are called from many threads. Returns how many."""
+        """Make every attempt that is not finished, and return how many; both are called from many threads."""
         with self.time.running():
             tasks = plan_tasks(self.order.plan, self.suite, self.order.finished)
             if self.containers is None:

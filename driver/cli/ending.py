@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def load_ending() -> Callable[[RunOutcome], int]:
-    """What says it and returns the exit status, loaded while the stack comes up: a tenth of a second that nobody waits."""
+    """What says it and returns the exit status; loaded while the stack comes up, it takes a tenth of a second."""
     from driver.screen import screen_of_stdout  # noqa: PLC0415 - that is the point
     from ledger.summary import summary_text  # noqa: PLC0415 - as above
 

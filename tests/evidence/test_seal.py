@@ -15,6 +15,7 @@ from contracts.errors import ErrorCode, LabError
 from driver.seal import seal
 from driver.verify import verify_run
 from ledger.run_directory import RunDirectory
+from ledger.run_lock import RunLock
 from tests.fakes.written_runs import attempt_of, plan_of, sealed_run, write_run
 
 STEPS = (
@@ -147,6 +148,7 @@ import resource, sys
 from pathlib import Path
 from contracts.errors import LabError
 from ledger.run_directory import RunDirectory
+from ledger.run_lock import RunLock
 run = RunDirectory.create(Path(sys.argv[1]), run_id="full")
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 try:
@@ -176,6 +178,7 @@ _KILLED = """
 import os, sys
 from pathlib import Path
 from ledger.run_directory import RunDirectory
+from ledger.run_lock import RunLock
 run = RunDirectory.create(Path(sys.argv[1]), run_id="killed")
 run.write_whole("plan.json", b"{}")
 def pieces():
@@ -192,7 +195,7 @@ def test_a_writer_killed_between_writing_and_renaming_leaves_no_half_file_and_ca
     with pytest.raises(LabError) as caught:
         verify_run(tmp_path / "killed")
     assert caught.value.code is ErrorCode.UNSEALED
-    again = RunDirectory.open_existing(tmp_path / "killed", run_id="killed")
+    again = RunDirectory.open_existing(tmp_path / "killed", run_id="killed", lock=RunLock.take(tmp_path / "killed"))
     again.write_whole(evidence.RESULTS, b"whole")
     again.close()
     assert sorted(path.name for path in (tmp_path / "killed").iterdir()) == [
