@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
@@ -13,30 +15,43 @@ from tests.fakes.sixty_cases import sixty_cases
 _SEED = 20260909
 
 
-def killed_and_resumed(labctl: Labctl, *flags: str, rounds: int) -> list[Killed]:
+@dataclass
+class Told:
+    """What the rounds came to."""
+
+    killed: list[Killed] = field(default_factory=list)
+    sealed_first: int = 0
+    """Kills that came after the seal; another instant was taken then."""
+
+
+def killed_and_resumed(labctl: Labctl, *flags: str, rounds: int, at_once: int = 2) -> Told:
     """So many runs that were killed between their plan and their seal, and each resumed."""
-    life = lived(labctl, *flags)
-    done: list[Killed] = []
-    sealed = number = 0
-    while len(done) < rounds:
-        number += 1
-        seed = _SEED + number
-        print(f"round {len(done) + 1} of {rounds}: seed {seed}", flush=True)
-        with labctl.started(*flags) as live:
-            killed = kill_at(live, Random(seed), life)  # noqa: S311 - an instant, no secret
-            if killed is None:
-                sealed += 1
-                continue
-            resume(labctl, killed)
-            assert left_of(killed) == {}
-            done.append(killed)
-    kept = sorted(one.attempts for one in done)
-    print(f"{len(done)} killed and resumed, kept attempts from {kept[0]} to {kept[-1]}, {sealed} were sealed first")
-    return done
+    life, told = lived(labctl, *flags), Told()
+
+    def one(number: int) -> None:
+        print(f"round {number} of {rounds}: seed {_SEED + number}", flush=True)
+        instants = Random(_SEED + number)  # noqa: S311 - no secret
+        while True:
+            with labctl.started(*flags) as live:
+                killed = kill_at(live, instants, life)
+                if killed is not None:
+                    resume(labctl, killed)
+                    assert left_of(killed) == {}
+                    told.killed.append(killed)
+                    return
+            told.sealed_first += 1
+
+    with ThreadPoolExecutor(at_once) as threads:
+        for done in [threads.submit(one, number) for number in range(1, rounds + 1)]:
+            done.result()
+    kept = sorted(killed.attempts for killed in told.killed)
+    print(f"{len(kept)} killed and resumed; kept attempts {kept}; {told.sealed_first} kills came after a seal")
+    return told
 
 
 def test_a_run_on_processes_that_is_killed_at_any_instant_is_finished_by_resume(rounds: Rounds, tmp_path: Path) -> None:
     labctl = labctl_of_checkout(tmp_path, has_engine=False)
     suite = sixty_cases(tmp_path / "suite")
     flags = (str(suite), "--backend", "process", "--concurrency", "2")
-    killed_and_resumed(labctl, *flags, rounds=rounds(ci=8, soak=200))
+    told = killed_and_resumed(labctl, *flags, rounds=rounds(ci=8, soak=200))
+    assert len({killed.attempts for killed in told.killed}) > 1, "all were killed at the same place"
