@@ -1,4 +1,4 @@
-"""Makes of a sealed run what a kill would have left of it: so many finished attempts, and whatever came after cut off."""
+"""Makes of a sealed run what a kill would have left of it: so many finished attempts, and what came after cut off."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 _DERIVED = ("COMPLETE", "results.json", "junit.xml", "README.md", "sessions.json", "sessions.db", "comparison.json")
 _TIMES = re.compile(
-    r'(?:"durationMs": |time="|"(?:startedAt|finishedAt)": "|timestamp="|name="attempt\.\d+\.durationMs" value=")[^",\n]*'
+    r'(?:"durationMs": |time="|timestamp="|"(?:startedAt|finishedAt)": "|\.durationMs" value=")[^",\n]*'
 )
 
 

@@ -1,4 +1,4 @@
-"""A run is gone on with over a fake stack: what is refused before anything is written, and what the evidence says then."""
+"""A run is gone on with over a fake stack: what is refused before a write, and what the evidence says then."""
 
 from __future__ import annotations
 

@@ -1,0 +1,210 @@
+"""Killed runs of every kind of agent, finished by `labctl resume`: as one that nobody killed, but for times."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.cut_back import cut_back, told
+from tests.fakes.docker_agent_suites import CASES, with_program, write_agent_folder
+from tests.fakes.judged_suite import ANSWERS, judged_case, scripted_judge
+from tests.fakes.session_folder import said, session, write_sessions
+from tests.fakes.sixty_cases import sixty_cases
+from tests.fakes.suite_folder import SETTINGS, SuiteFolder
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 120.0
+SCRIPT = """\
+import json, os, sys
+order = json.load(sys.stdin)
+print(json.dumps({"type": "tool_call", "name": "read", "arguments": {}}))
+print(json.dumps({"type": "message", "text": "hello " + os.environ.get("TOKEN", "nobody")}))
+"""
+COMMAND = """\
+[agents.it]
+adapter = "command"
+command = ["{suite}/agent.py"]
+
+[agents.missing]
+adapter = "command"
+command = ["/no/such/program"]
+
+[limits]
+infrastructure_retries = 1
+"""
+
+
+def labctl(*arguments: str | Path, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    with started(*arguments, cwd=cwd, **env) as process:
+        stdout, stderr = process.communicate(timeout=PATIENCE_S)
+        return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
+
+
+def started(*arguments: str | Path, cwd: Path, **env: str) -> subprocess.Popen[str]:
+    argv = [sys.executable, "-c", "from driver.cli.main import main; main()", *map(str, arguments)]
+    seen = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120", **env}
+    pipe = subprocess.PIPE
+    return subprocess.Popen(argv, cwd=cwd, env=seen, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+
+
+def ran(*arguments: str | Path, cwd: Path, **env: str) -> Path:
+    done = labctl("run", *arguments, "--backend", "process", "-c", "1", cwd=cwd, **env)
+    assert done.stdout, done.stderr
+    return cwd / done.stdout.splitlines()[-1]
+
+
+def is_as_nobody_killed_it(run: Path, *flags: str, attempts: int, **env: str) -> str:
+    """Cuts a sealed run back, resumes it and compares; what resume said on stderr."""
+    whole, lines = told(run), (run / "traces" / "attempts.jsonl").read_bytes().splitlines()
+    cut_back(run, attempts=attempts)
+    done = labctl("resume", run, *flags, cwd=run.parent.parent, **env)
+    assert done.stdout.splitlines()[-1:] == [str(run)], done.stderr
+    again = (run / "traces" / "attempts.jsonl").read_bytes().splitlines()
+    assert (again[:attempts], len(again)) == (lines[:attempts], len(lines))
+    assert told(run) == whole
+    verified = labctl("verify", run, cwd=run.parent.parent)
+    assert verified.returncode == 0, verified.stderr
+    return done.stderr
+
+
+def command_suite(root: Path, *, cases: int = 3) -> Path:
+    """An agent that is a program by its mode alone."""
+    root.mkdir()
+    (root / "agent.py").write_text(f"#!{sys.executable}\n{SCRIPT}")
+    (root / "agent.py").chmod(0o755)
+    (root / "suite.toml").write_text(COMMAND)
+    expect = {"assertions": [{"type": "contains", "value": "hello"}]}
+    written = [{"id": f"case-{number}", "input": "?", "expect": expect} for number in range(cases)]
+    (root / "cases.json").write_text(json.dumps({"cases": written}))
+    return root
+
+
+def test_a_run_that_is_killed_in_the_middle_is_finished_and_compares_as_equal(tmp_path: Path) -> None:
+    suite = sixty_cases(tmp_path / "suite", cases=20)
+    whole = ran(suite, "--run-id", "whole", cwd=tmp_path)
+    run = tmp_path / "evidence" / "killed"
+    attempts = run / "traces" / "attempts.jsonl"
+    with started("run", suite, "--backend", "process", "-c", "1", "--run-id", run.name, cwd=tmp_path) as process:
+        until = time.monotonic() + PATIENCE_S
+        while not attempts.exists() or attempts.read_bytes().count(b"\n") < 3:
+            assert time.monotonic() < until
+            time.sleep(0.005)
+        live = labctl("resume", run, cwd=tmp_path)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert (live.returncode, live.stdout) == (3, "")
+    assert live.stderr.startswith(
+        f"labctl: not-resumable: {run} is live: a process of labctl writes it\nfound: process"
+    )
+    (suite / "routes.json").write_text('{"routes": []}')
+    done = labctl("resume", run, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert f"labctl: changed since, and not used: {suite}/routes.json: was changed" in done.stderr.splitlines()
+    assert told(run) == told(whole)
+    compared = labctl("compare", whole, run, cwd=tmp_path)
+    assert compared.returncode == 0
+    assert "drift: none\nsubject: none\n" in compared.stdout
+    again = labctl("resume", run, cwd=tmp_path)
+    assert (again.returncode, again.stdout) == (2, "")
+    assert again.stderr.startswith(f"labctl: sealed-run: {run} is sealed")
+
+
+def test_repeats_of_a_program_with_a_value_of_e_go_on(tmp_path: Path) -> None:
+    suite = command_suite(tmp_path / "suite")
+    run = ran(suite, "--agent", "it", "--repeat", "3", "-e", "TOKEN=a-secret-value", cwd=tmp_path)
+    cut_back(run, attempts=4)
+    refused = labctl("resume", run, cwd=tmp_path)
+    assert (refused.returncode, refused.stdout) == (3, "")
+    assert refused.stderr.splitlines()[-1] == f"next: labctl resume {run} -e TOKEN"
+    done = labctl("resume", run, "-e", "TOKEN", cwd=tmp_path, TOKEN="a-secret-value")
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in (run / "traces" / "attempts.jsonl").read_text().splitlines()]
+    assert [(one["caseId"], one["attempt"]) for one in lines] == [(f"case-{n}", a) for n in range(3) for a in (1, 2, 3)]
+    assert "a-secret-value" not in "".join(path.read_text() for path in run.rglob("*") if path.is_file())
+    is_as_nobody_killed_it(run, "-e", "TOKEN", attempts=5, TOKEN="a-secret-value")
+
+
+def test_a_try_that_died_of_infrastructure_goes_on_with_the_next_one(tmp_path: Path) -> None:
+    suite = command_suite(tmp_path / "suite", cases=2)
+    run = ran(suite, "--agent", "missing", "--repeat", "2", cwd=tmp_path)
+    numbers = [json.loads(line)["attempt"] for line in (run / "traces" / "attempts.jsonl").read_text().splitlines()]
+    assert numbers == [1, 3, 2, 4] * 2
+    is_as_nobody_killed_it(run, attempts=1)
+    is_as_nobody_killed_it(run, attempts=6)
+
+
+def test_an_agent_of_the_sample_suite_goes_on_with_its_tool_calls(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "fixtures", tmp_path / "fixtures")
+    run = ran("fixtures", "--agent", "desk", "--only", "refund*", cwd=tmp_path)
+    shutil.rmtree(tmp_path / "fixtures")
+    is_as_nobody_killed_it(run, attempts=1)
+
+
+def test_a_judged_run_asks_the_judge_again_for_what_it_had_not_told(tmp_path: Path) -> None:
+    replies = {statement: ANSWERS[statement][0] for statement in ("holds", "does not hold")}
+    cases = [judged_case(f"case-{number}", *replies) for number in range(3)]
+    with scripted_judge(tmp_path / "house", replies) as url:
+        settings = f'judge_model = "openai/judge"\njudge_url = "{url}"\n{SETTINGS}'
+        suite = SuiteFolder(tmp_path / "suite", settings=settings, cases=cases).write()
+        run = ran(suite, cwd=tmp_path)
+        assert json.loads((run / "results.json").read_text())["summary"]["failed"] == 3
+        is_as_nobody_killed_it(run, attempts=1)
+
+
+def test_sessions_go_on_and_their_formats_are_written_of_all_of_them(tmp_path: Path) -> None:
+    asked = session(said("user", "read"), said("assistant", "", tools=("read",)), title="Of a-secret-value")
+    files = {"agent.py": SCRIPT, "suite.toml": COMMAND.replace('["{suite}', '["python3", "{suite}')}
+    suite = write_sessions(tmp_path / "evals", {"one": asked, "zwei ü": asked, "three": asked}, files=files)
+    token = {"TOKEN": "a-secret-value"}
+    run = ran(suite, "--agent", "it", "-e", "TOKEN", cwd=tmp_path, **token)
+    sessions = json.loads((run / "sessions.json").read_text())
+    assert len(sessions) == 3
+    is_as_nobody_killed_it(run, "-e", "TOKEN", attempts=2, **token)
+
+
+def test_an_agent_file_runs_from_the_evidence_and_another_program_of_it_is_refused(tmp_path: Path) -> None:
+    cases = {name: CASES[name] for name in ("right", "wrong", "two-turns")}
+    agent = write_agent_folder(tmp_path / "desk", cases)
+    env = with_program()
+    run = ran("--agent", agent, cwd=tmp_path, **env)
+    agent.write_text("not the agent any more")
+    is_as_nobody_killed_it(run, attempts=1, **env)
+    cut_back(run, attempts=1)
+    notes = run / "agent" / "notes.md"
+    notes.write_text("other notes\n")
+    refused = labctl("resume", run, cwd=tmp_path, **env)
+    assert (refused.returncode, refused.stdout) == (3, "")
+    assert "found: plan.json conditions.agentDigest: sha256:" in refused.stderr
+    notes.write_text("notes\n")
+    other = tmp_path / "bin"
+    shutil.copytree(Path(env["PATH"].partition(os.pathsep)[0]), other)
+    with (other / "docker-agent").open("a") as program:
+        program.write("# another build\n")
+    refused = labctl("resume", run, cwd=tmp_path, PATH=f"{other}{os.pathsep}{os.environ['PATH']}")
+    assert refused.returncode == 3
+    assert "found: plan.json agent.binary.digest: sha256:" in refused.stderr
+
+
+@pytest.mark.parametrize("profile", [(), ("--profile", "observe")])
+def test_the_manifest_says_what_is_another_of_a_resumed_run(tmp_path: Path, profile: tuple[str, ...]) -> None:
+    suite = command_suite(tmp_path / "suite")
+    run = ran(suite, "--agent", "it", *profile, cwd=tmp_path)
+    before: dict[str, Any] = json.loads((run / "environment.json").read_text())
+    stderr = is_as_nobody_killed_it(run, attempts=1)
+    after = json.loads((run / "environment.json").read_text())
+    resumed = after.pop("resumed")
+    assert (resumed["keptAttempts"], resumed["ranAttempts"], len(resumed["parts"])) == (1, 2, 1)
+    telemetry = after.pop("telemetry", None)
+    assert ("the trace may be incomplete" in stderr) == (telemetry is not None)
+    assert telemetry is None or ("spansMade" not in telemetry and telemetry["spansWritten"] > 0)
+    del before["finishedAt"], after["finishedAt"]
+    before.pop("telemetry", None)
+    assert after == before
