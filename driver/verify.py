@@ -148,7 +148,7 @@ def _require_seal(root: Path, *, shown: Path) -> None:
             ErrorCode.UNSEALED,
             f"{shown} has no COMPLETE",
             cause="the run was interrupted, or made by hand",
-            next_step="run the suite again with `labctl run`",
+            next_step=f"labctl resume {shown}, which finishes a run that labctl began; or run the suite again",
         )
 
 

@@ -30,6 +30,8 @@ Commands:
   run      Run a suite once; the last line of stdout is the run directory.
   replay   Run one case of a run again from its own evidence: reproduced,
            diverged, or cannot tell.
+  resume   Finish a run that was killed or interrupted, from its own evidence,
+           and seal it.
   compare  Which behaviour changed between two sealed runs?
   verify   Is a run sealed, whole, unchanged, and does results.json follow
            from the attempts?
@@ -70,7 +72,7 @@ def test_help_imports_no_work() -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "replay", "compare", "verify", "show", "cases", "jobs", "images", "doctor", "clean"]
+    "command", ["run", "replay", "resume", "compare", "verify", "show", "cases", "jobs", "images", "doctor", "clean"]
 )
 def test_every_command_has_help(command: str) -> None:
     done = labctl(command, "--help")

@@ -9,7 +9,7 @@ from typing import Any
 
 _DERIVED = ("COMPLETE", "results.json", "junit.xml", "README.md", "sessions.json", "sessions.db", "comparison.json")
 _TIMES = re.compile(
-    r'(?:"durationMs": |time="|timestamp="|"(?:startedAt|finishedAt)": "|\.durationMs" value=")[^",\n]*'
+    r'(?:"durationMs": |time="|timestamp="|"(?:startedAt|finishedAt)": "|durationMs" value=")[^",\n]*|\d+ ms(?=[",;])'
 )
 
 
