@@ -14,6 +14,7 @@ from contracts.lines import RunnerAttempt
 from contracts.outcome import Outcome, OutcomeClass
 from contracts.pace import Pace
 from contracts.plan import AgentPlan, Plan, PlannedCase
+from contracts.tries import LastTry
 from runner.attempts import Task
 from runner.gate import Gate
 from runner.schedule import Schedule, plan_tasks
@@ -255,3 +256,46 @@ def test_a_thread_that_fails_lets_none_wait_that_the_driver_told_to_hold() -> No
     with pytest.raises(BrokenPipeError):
         schedule.run(tasks_of(plan_of("a", "b", "c", "d")), concurrency=2)
     assert len(maker.made) <= 2
+
+
+def last(case_id: str, repeat: int, attempt: int, outcome_class: OutcomeClass | None = None) -> LastTry:
+    return LastTry(case_id=case_id, repeat=repeat, attempt=attempt, outcome_class=outcome_class)
+
+
+def gone_on_with(plan: Plan, *finished: LastTry, retries: int = 0) -> tuple[Plan, list[tuple[Task, ...]]]:
+    limits = plan.conditions.limits.model_copy(update={"infrastructure_retries": retries})
+    plan = plan.model_copy(update={"conditions": plan.conditions.model_copy(update={"limits": limits})})
+    suite = Cases({case.case_id: case_of(id=case.case_id) for case in plan.cases})
+    return plan, list(plan_tasks(plan, suite, finished))  # type: ignore[arg-type]
+
+
+def test_finished_repeats_are_not_made_again_and_the_others_keep_their_numbers() -> None:
+    plan, tasks = gone_on_with(plan_of("a", "b", repeats=2), last("a", 1, 1), last("b", 2, 2), last("a", 2, 2))
+    assert [(task.case.id, task.attempt, task.repeat) for (task,) in tasks] == [("b", 1, 1)]
+    plan, groups = gone_on_with(plan_of("a", "b", repeats=2, select="header"), last("a", 1, 1))
+    assert [[task.attempt for task in group] for group in groups] == [[2], [1, 2]]
+    assert plan.agent.select == "header"
+
+
+@pytest.mark.parametrize(
+    ("attempt", "outcome_class", "retries", "made"),
+    [
+        (1, OutcomeClass.INFRASTRUCTURE, 0, []),
+        (1, OutcomeClass.INFRASTRUCTURE, 2, [(3, 1), (5, 3)]),
+        (3, OutcomeClass.PROVIDER, 2, [(5, 3)]),
+        (5, OutcomeClass.PROVIDER, 2, []),
+        (1, OutcomeClass.AGENT_ERROR, 2, []),
+        (1, OutcomeClass.NOT_RUN, 0, [(3, 1)]),
+        (1, OutcomeClass.JUDGE, 2, []),
+    ],
+)
+def test_the_tries_of_a_repeat_go_on_where_a_kill_cut_them_off(
+    attempt: int, outcome_class: OutcomeClass, retries: int, made: list[tuple[int, int]]
+) -> None:
+    before = last("a", 1, attempt, outcome_class)
+    plan, tasks = gone_on_with(plan_of("a", repeats=2), before, last("a", 2, 2), retries=retries)
+    maker = ScriptedMaker(classes={"a": [OutcomeClass.INFRASTRUCTURE] * 9})
+    schedule = Schedule(maker, emit=lambda _: None, lost=lambda: None, abandon=lambda: None, retries=retries)
+    schedule.run(tasks, concurrency=1)
+    assert [(number, retry_of) for _, number, _, retry_of in maker.made] == made
+    assert plan.cases[0].repeats == 2
