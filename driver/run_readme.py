@@ -96,7 +96,7 @@ def _invariants(plan: Plan) -> str:
         "- Every planned case stands in `results.json` once; one that never started is unknown, never left out.",
         "- Every attempt line has as many rows in `journal.jsonl` as it says, numbered from 1 and side by side.",
         "- The same requests in the same order get the same answers from this fixture revision: see `responseDigest`.",
-        "- `COMPLETE` lists every file; without it the run says nothing; `labctl resume` finishes one that was cut off.",
+        "- `COMPLETE` lists every file; without it the run says nothing; `labctl resume` finishes such a run.",
     ]
     if protected:
         lines.append(f"- Protected cases, which no later run may lose: {_named([case.case_id for case in protected])}.")

@@ -14,7 +14,6 @@ from typing import Any
 from driver.verify import verify_run
 from tests.compose.launching import MARK, RUN_S, Labctl, LiveRun
 
-_NOTHING_TO_DO = {2, 3}
 _POLL_S = 0.002
 
 
@@ -54,6 +53,19 @@ def kill_at(live: LiveRun, random: Random, life: Lived) -> Killed | None:
     """Kill it at a random instant of what follows its plan; None: it had sealed itself by then."""
     _await_plan(live, until=time.monotonic() + RUN_S)
     time.sleep(random.uniform(0, life.after_plan_s))
+    return _kill(live)
+
+
+def kill_after(live: LiveRun, *, attempts: int) -> Killed | None:
+    """Kill it as soon as so many attempts are finished; None: it had sealed itself by then."""
+    until = _await_plan(live, until=time.monotonic() + RUN_S) + RUN_S
+    while len(live.finished_cases()) < attempts:
+        assert time.monotonic() < until, "waited too long"
+        time.sleep(_POLL_S)
+    return _kill(live)
+
+
+def _kill(live: LiveRun) -> Killed | None:
     os.killpg(live.process.pid, signal.SIGKILL)
     live.process.communicate(timeout=RUN_S)
     if (live.folder / "COMPLETE").exists():

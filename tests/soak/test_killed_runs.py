@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+import pytest
+
+from tests.compose.conftest import engine, images  # noqa: F401 - fixtures
 from tests.compose.launching import Labctl, labctl_of_checkout
 from tests.conftest import Rounds
 from tests.fakes.killed_runs import Killed, kill_at, left_of, lived, resume
@@ -55,3 +58,13 @@ def test_a_run_on_processes_that_is_killed_at_any_instant_is_finished_by_resume(
     flags = (str(suite), "--backend", "process", "--concurrency", "2")
     told = killed_and_resumed(labctl, *flags, rounds=rounds(ci=8, soak=200))
     assert len({killed.attempts for killed in told.killed}) > 1, "all were killed at the same place"
+
+
+@pytest.mark.engine
+def test_a_run_on_compose_that_is_killed_at_any_instant_is_finished_by_resume(
+    rounds: Rounds, images: Path, tmp_path: Path
+) -> None:
+    assert images.is_dir()
+    suite = sixty_cases(tmp_path / "suite")
+    flags = (str(suite), "--backend", "compose", "--concurrency", "2")
+    killed_and_resumed(labctl_of_checkout(tmp_path), *flags, rounds=rounds(ci=2, soak=30), at_once=1)
