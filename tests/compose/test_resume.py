@@ -11,13 +11,12 @@ from tests.compose.launching import labctl_of_checkout
 from tests.fakes.killed_runs import kill_after, left_of, resume
 from tests.fakes.sixty_cases import sixty_cases
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("images")]
 
 
-def test_a_killed_run_is_finished_and_leaves_nothing_also_of_what_the_kill_left(images: Path, tmp_path: Path) -> None:
+def test_a_killed_run_is_finished_and_leaves_nothing_also_of_what_the_kill_left(tmp_path: Path) -> None:
     labctl = labctl_of_checkout(tmp_path)
     suite = sixty_cases(tmp_path / "suite", cases=30)
-    assert images.is_dir()
     with labctl.started(str(suite), "--backend", "compose", "--concurrency", "1") as run:
         killed = kill_after(run, attempts=2)
         assert killed is not None

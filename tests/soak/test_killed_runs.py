@@ -61,10 +61,8 @@ def test_a_run_on_processes_that_is_killed_at_any_instant_is_finished_by_resume(
 
 
 @pytest.mark.engine
-def test_a_run_on_compose_that_is_killed_at_any_instant_is_finished_by_resume(
-    rounds: Rounds, images: Path, tmp_path: Path
-) -> None:
-    assert images.is_dir()
+@pytest.mark.usefixtures("images")
+def test_a_run_on_compose_that_is_killed_at_any_instant_is_finished_by_resume(rounds: Rounds, tmp_path: Path) -> None:
     suite = sixty_cases(tmp_path / "suite")
     flags = (str(suite), "--backend", "compose", "--concurrency", "2")
     killed_and_resumed(labctl_of_checkout(tmp_path), *flags, rounds=rounds(ci=2, soak=30), at_once=1)

@@ -16,7 +16,7 @@ from contracts.exits import Exit
 from contracts.lines import RunnerFinished, RunnerReady, RunnerRefused
 from contracts.outcome import OutcomeClass
 from contracts.plan import Plan
-from driver import resuming, staging
+from driver import staging
 from driver.interrupts import Interrupted
 from driver.pipeline import RunOutcome, run_suite
 from driver.rerun import Anew
@@ -162,7 +162,7 @@ def test_where_no_lock_can_be_had_nobody_pretends(run: Path, monkeypatch: pytest
     def take(path: Path) -> RunLock:
         raise NoLocksError("No locks available")
 
-    monkeypatch.setattr(resuming.RunLock, "take", take)
+    monkeypatch.setattr(RunLock, "take", take)
     error = refused(run)
     assert (error.code, error.cause) == (ErrorCode.NOT_RESUMABLE, "No locks available")
 
