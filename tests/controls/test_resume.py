@@ -89,13 +89,13 @@ def command_suite(root: Path, *, cases: int = 3) -> Path:
 
 
 def test_a_run_that_is_killed_in_the_middle_is_finished_and_compares_as_equal(tmp_path: Path) -> None:
-    suite = sixty_cases(tmp_path / "suite", cases=20)
+    suite = sixty_cases(tmp_path / "suite", cases=8, delay_ms=400)
     whole = ran(suite, "--run-id", "whole", cwd=tmp_path)
     run = tmp_path / "evidence" / "killed"
     attempts = run / "traces" / "attempts.jsonl"
     with started("run", suite, "--backend", "process", "-c", "1", "--run-id", run.name, cwd=tmp_path) as process:
         until = time.monotonic() + PATIENCE_S
-        while not attempts.exists() or attempts.read_bytes().count(b"\n") < 3:
+        while not attempts.exists() or attempts.read_bytes().count(b"\n") < 2:
             assert time.monotonic() < until
             time.sleep(0.005)
         live = labctl("resume", run, cwd=tmp_path)
@@ -165,8 +165,7 @@ def test_sessions_go_on_and_their_formats_are_written_of_all_of_them(tmp_path: P
     suite = write_sessions(tmp_path / "evals", {"one": asked, "zwei ü": asked, "three": asked}, files=files)
     token = {"TOKEN": "a-secret-value"}
     run = ran(suite, "--agent", "it", "-e", "TOKEN", cwd=tmp_path, **token)
-    sessions = json.loads((run / "sessions.json").read_text())
-    assert len(sessions) == 3
+    assert len(json.loads((run / "sessions.json").read_text())["sessions"]) == 3
     is_as_nobody_killed_it(run, "-e", "TOKEN", attempts=2, **token)
 
 

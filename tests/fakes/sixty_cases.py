@@ -16,21 +16,17 @@ default_agent = "support"
 adapter = "chat"
 model = "scripted/support"
 """
-_ROUTE = {
-    "id": "read-order",
-    "method": "GET",
-    "path": "/orders/{order_id}",
-    "responses": [{"json": {"$state": "/orders/{order_id}"}, "delayMs": 15}],
-}
 _RULES = [
     {"when": {"lastTool": "lookup_order"}, "reply": {"text": "it is five"}},
     {"reply": {"toolCalls": [{"name": "lookup_order", "arguments": {"order_id": "a-1"}}]}},
 ]
 
 
-def sixty_cases(root: Path, *, cases: int = CASES) -> Path:
+def sixty_cases(root: Path, *, cases: int = CASES, delay_ms: int = 15) -> Path:
     """The suite, written: every fifth case fails; returns its folder."""
-    folder = SuiteFolder(root, settings=_SETTINGS, routes=[_ROUTE], rules=_RULES)
+    answer = {"json": {"$state": "/orders/{order_id}"}, "delayMs": delay_ms}
+    route = {"id": "read-order", "method": "GET", "path": "/orders/{order_id}", "responses": [answer]}
+    folder = SuiteFolder(root, settings=_SETTINGS, routes=[route], rules=_RULES)
     folder.cases = [
         {
             "id": f"case-{number:02}",
