@@ -33,9 +33,7 @@ class Reached:
 
 
 @contextmanager
-def leave_unsealed(
-    run: RunDirectory, *, planned: int, redactor: Redactor, is_new: bool = True
-) -> Iterator[Reached]:
+def leave_unsealed(run: RunDirectory, *, planned: int, redactor: Redactor, is_new: bool = True) -> Iterator[Reached]:
     """Within: the run is written. On any error it stays without COMPLETE; a new one is removed if no attempt began."""
     reached = Reached(attempts_began=not is_new)
     try:

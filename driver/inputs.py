@@ -44,6 +44,6 @@ def tell_what_is_missing(redactor: Redactor, *, warn: Callable[[str], None]) -> 
     if found:
         named = ", ".join([*found][:_MOST_NAMED]) + (", …" if len(found) > _MOST_NAMED else "")
         warn(
-            f"secrets are taken out of the run's copy of its inputs, {sum(found.values())} in all ({named}); a replay or "
-            "resume, which runs from that copy, will not have them"
+            f"secrets are taken out of the run's copy of its inputs, {sum(found.values())} in all ({named}); a replay "
+            "or resume, which runs from that copy, will not have them"
         )

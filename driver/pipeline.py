@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from ledger.grading import Grading
 
 
-
-
 @dataclass(frozen=True)
 class RunOutcome:
     """A sealed run."""
@@ -166,9 +164,7 @@ def carry_out(
     ):
         ending = background.submit(_prepare_conclusion, draft, continued)
         run = _opened(draft, plan, continued, warn=warn)
-        with leave_unsealed(
-            run, planned=len(plan.cases), redactor=redactor, is_new=continued is None
-        ) as reached:
+        with leave_unsealed(run, planned=len(plan.cases), redactor=redactor, is_new=continued is None) as reached:
             if continued is None:
                 left_out = folder.left_out if folder else ()
                 plan = write_inputs(run, plan, stage, redactor=redactor, not_the_agents=left_out)
