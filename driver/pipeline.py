@@ -13,10 +13,10 @@ from contracts import evidence
 from contracts.exits import Exit
 from contracts.plan import Plan
 from contracts.telemetry import Telemetry
-from driver.abort import Reached, leave_unsealed
+from driver.abort import Reached, UnderWay, leave_unsealed
 from driver.agent_choice import Fetch
 from driver.agent_reference import fetch_agent
-from driver.collect import Collector, await_ready, read_runner
+from driver.collect import Collected, Collector, await_ready, read_runner
 from driver.continuing import Continued
 from driver.docker_agent_preflight import ReadyAgent, ready_agent
 from driver.drafting import Draft, draft_run, with_preflight
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from driver.gate import Gate
     from driver.judging.attempts import Judging
     from ledger.grading import Grading
-
-
 
 
 @dataclass(frozen=True)
@@ -165,10 +163,10 @@ def carry_out(
         _judging(draft) as judging,
     ):
         ending = background.submit(_prepare_conclusion, draft, continued)
-        run = _opened(draft, plan, continued, warn=warn)
-        with leave_unsealed(
-            run, planned=len(plan.cases), redactor=redactor, is_new=continued is None
-        ) as reached:
+        opened = leave_unsealed(
+            lambda: _opened(draft, plan, continued, warn=warn), plan=plan, redactor=redactor, is_new=continued is None
+        )
+        with opened as (run, reached):
             if continued is None:
                 left_out = folder.left_out if folder else ()
                 plan = write_inputs(run, plan, stage, redactor=redactor, not_the_agents=left_out)
@@ -186,7 +184,9 @@ def carry_out(
             if continued is None or continued.has_more(plan):
                 world = _world(replace(prepared, plan=plan), stage, spans, continued)
                 _attempt_all(world, collector, stack=stack, reached=reached, ending=ending, warn=warn)
+            reached.phase = "verdicts"
             collector.settle()
+            reached.phase = "conclusion"
             telemetry = _telemetry(collector, spans, is_resumed=continued is not None, warn=warn)
             grading, comparison = ending.result().write(
                 run,
@@ -241,10 +241,20 @@ def _attempt_all(  # noqa: PLR0913 - the parts of a run
         collector.pace(runner.tell)
         records = read_runner(runner.lines)
         await_ready(records)
+        reached.under_way = lambda: _under_way(collector.collected)
         reached.attempts_began = True
         # before the first attempt stands in the evidence: whoever goes on with the run has to know how it began
         collector.run.write_record(evidence.BEGUN, collector.redactor.redact_record(ending.result().begun))
         collector.take(records)
+
+
+def _under_way(collected: Collected) -> list[UnderWay]:
+    """Called between any two steps, while other threads go on: of copies only."""
+    agents, judge = sorted(collected.under_way.copy()), sorted(collected.unjudged.copy())
+    return [
+        *(UnderWay(case_id=case_id, attempt=attempt, waits_for="agent") for case_id, attempt in agents),
+        *(UnderWay(case_id=case_id, attempt=attempt, waits_for="judge") for case_id, attempt in judge),
+    ]
 
 
 def _telemetry(
