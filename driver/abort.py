@@ -1,4 +1,4 @@
-"""A run directory that will not be sealed: a new one goes if no attempt began, else it is kept and says how far it got."""
+"""A run directory that will not be sealed: a new one goes if no attempt began, else it says how far it got."""
 
 from __future__ import annotations
 

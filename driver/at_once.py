@@ -84,7 +84,7 @@ def _owed(reason: str) -> dict[str, object]:
         try:
             duties.append(duty := owed(reason))
             for descriptor in duty.holds:
-                os.set_inheritable(descriptor, True)  # across the change of the program; what that starts has it not
+                os.set_inheritable(descriptor, True)  # noqa: FBT003 - across the change of the program, no further
         except Exception as error:  # noqa: BLE001 - the others are still owed, and it is told
             told.append(f"labctl: warning: {type(error).__name__} while ending: {error}")
     return {

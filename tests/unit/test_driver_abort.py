@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from contracts.errors import ErrorCode, LabError
 from contracts.exits import Exit
 from contracts.plan import Plan
 from driver import abort as aborted
-from driver.abort import Reached, UnderWay, leave_unsealed, new_run
+from driver.abort import Reached, UnderWay, leave_unsealed
 from driver.drafting import draft_run
 from driver.interrupts import Interrupted
 from ledger.redaction import Redactor
@@ -31,6 +32,10 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
     return draft_run(
         request(tmp_path_factory.mktemp("evidence")), backend="process", host_env={}, fetch=no_registry
     ).plan
+
+
+def new_run(folder: Path, *, plan: Plan, redactor: Redactor) -> AbstractContextManager[tuple[RunDirectory, Reached]]:
+    return leave_unsealed(lambda: RunDirectory.create(folder, run_id=plan.run_id), plan=plan, redactor=redactor)
 
 
 def an_interrupt() -> Interrupted:
@@ -89,11 +94,7 @@ def test_what_is_owed_at_any_instant_is_what_an_interrupt_would_have_written(tmp
 
 
 def test_a_signal_after_the_seal_leaves_the_run_as_it_was_sealed(tmp_path: Path, plan: Plan) -> None:
-    run = RunDirectory.create(tmp_path, run_id="run-1")
-    with (
-        pytest.raises(Interrupted) as caught,
-        leave_unsealed(run, plan=plan, redactor=NOTHING_SECRET) as reached,
-    ):
+    with pytest.raises(Interrupted) as caught, new_run(tmp_path, plan=plan, redactor=NOTHING_SECRET) as (run, reached):
         reached.attempts_began = True
         (run.path / "COMPLETE").write_text("sealed")
         raise an_interrupt()
