@@ -139,12 +139,13 @@ class Collector:
 
     def _receive(self, line: RunnerAttempt) -> None:
         self.collected.under_way.pop((line.record.case_id, line.record.attempt), None)
-        asked_at_ns = clock.wall_ns()
+        asked_at_ns, asked_at_s = clock.wall_ns(), clock.monotonic_s()
 
         def done(judged: RunnerAttempt) -> None:
             self._append(judged)
             if self.judge_spans is not None:
-                self.judge_spans.add(judged, began_at_ns=asked_at_ns, ended_at_ns=clock.wall_ns())
+                took_ns = int((clock.monotonic_s() - asked_at_s) * 1e9)  # the wall clock may have been set back
+                self.judge_spans.add(judged, began_at_ns=asked_at_ns, ended_at_ns=asked_at_ns + took_ns)
 
         if self.judging is None:
             done(line)

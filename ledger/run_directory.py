@@ -297,7 +297,7 @@ def _unwritable(evidence: Path, error: OSError) -> LabError:
         ErrorCode.EVIDENCE_UNWRITABLE,
         f"{evidence} cannot hold a run directory",
         found=[Found(f"{error.strerror} (errno {error.errno})", file=str(evidence))],
-        next_step="make the folder writable, or name another one with --evidence",
+        next_step=_NEXT_STEPS.get(error.errno or 0, "make the folder writable, or name another one with --evidence"),
     )
 
 
