@@ -236,7 +236,7 @@ def _attempt_all(  # noqa: PLR0913 - the parts of a run
     running = stack.running(world, log=log)
     with (
         _telling_what_is_kept(stack, warn),
-        taken_down(running, is_finished=lambda: collector.collected.finished, tell=tell) as runner,
+        taken_down(running, tell=tell) as runner,
     ):
         collector.pace(runner.tell)
         records = read_runner(runner.lines)
