@@ -1,4 +1,4 @@
-"""A socket that leads to the engine until a test closes it: what a client sees of an engine that dies and comes back."""
+"""A socket that leads to the engine until a test shuts it, as an engine that dies and returns looks to a client."""
 
 from __future__ import annotations
 
