@@ -163,10 +163,7 @@ def carry_out(
         _judging(draft) as judging,
     ):
         ending = background.submit(_prepare_conclusion, draft, continued)
-        opened = leave_unsealed(
-            lambda: _opened(draft, plan, continued, warn=warn), plan=plan, redactor=redactor, is_new=continued is None
-        )
-        with opened as (run, reached):
+        with _unsealed(prepared, continued, redactor=redactor, warn=warn) as (run, reached):
             if continued is None:
                 left_out = folder.left_out if folder else ()
                 plan = write_inputs(run, plan, stage, redactor=redactor, not_the_agents=left_out)
@@ -207,6 +204,15 @@ def _caveats(prepared: Prepared, redactor: Redactor) -> Iterator[str]:
     yield from prepared.draft.warnings()
     for name in redactor.too_short:
         yield f"the value of {name} is too short to be taken out of the evidence"
+
+
+def _unsealed(
+    prepared: Prepared, continued: Continued | None, *, redactor: Redactor, warn: Callable[[str], None]
+) -> AbstractContextManager[tuple[RunDirectory, Reached]]:
+    draft, plan = prepared.draft, prepared.plan
+    return leave_unsealed(
+        lambda: _opened(draft, plan, continued, warn=warn), plan=plan, redactor=redactor, is_new=continued is None
+    )
 
 
 def _opened(draft: Draft, plan: Plan, continued: Continued | None, *, warn: Callable[[str], None]) -> RunDirectory:
