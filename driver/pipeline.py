@@ -155,21 +155,15 @@ def carry_out(
     warn = _redacting(warn, redactor)
     for text in _caveats(prepared, redactor):
         warn(text)
-    folder = draft.agent.folder
     with (
-        staged(draft.suite, agent=folder) as stage,
+        staged(draft.suite, agent=draft.agent.folder) as stage,
         spans_folder(plan) as spans,
         ThreadPoolExecutor(1, "conclusion") as background,
         _judging(draft) as judging,
     ):
         ending = background.submit(_prepare_conclusion, draft, continued)
         with _unsealed(prepared, continued, redactor=redactor, warn=warn) as (run, reached):
-            if continued is None:
-                left_out = folder.left_out if folder else ()
-                plan = write_inputs(run, plan, stage, redactor=redactor, not_the_agents=left_out)
-                tell_what_is_missing(redactor, warn=warn)
-            else:
-                continued.begin(run, redactor=redactor)
+            plan = _begin(run, prepared, stage, continued, redactor=redactor, warn=warn)
             collector = Collector(
                 run=run,
                 plan=plan,
@@ -213,6 +207,26 @@ def _unsealed(
     return leave_unsealed(
         lambda: _opened(draft, plan, continued, warn=warn), plan=plan, redactor=redactor, is_new=continued is None
     )
+
+
+def _begin(  # noqa: PLR0913 - the parts of a run
+    run: RunDirectory,
+    prepared: Prepared,
+    stage: Staged,
+    continued: Continued | None,
+    *,
+    redactor: Redactor,
+    warn: Callable[[str], None],
+) -> Plan:
+    """What stands in the directory before the first attempt of this process; the plan as it was written."""
+    if continued is not None:
+        continued.begin(run, redactor=redactor)
+        return prepared.plan
+    folder = prepared.draft.agent.folder
+    left_out = folder.left_out if folder else ()
+    plan = write_inputs(run, prepared.plan, stage, redactor=redactor, not_the_agents=left_out)
+    tell_what_is_missing(redactor, warn=warn)
+    return plan
 
 
 def _opened(draft: Draft, plan: Plan, continued: Continued | None, *, warn: Callable[[str], None]) -> RunDirectory:
