@@ -203,10 +203,9 @@ def _caveats(prepared: Prepared, redactor: Redactor) -> Iterator[str]:
 def _unsealed(
     prepared: Prepared, continued: Continued | None, *, redactor: Redactor, warn: Callable[[str], None]
 ) -> AbstractContextManager[tuple[RunDirectory, Reached]]:
-    draft, plan = prepared.draft, prepared.plan
-    return leave_unsealed(
-        lambda: _opened(draft, plan, continued, warn=warn), plan=plan, redactor=redactor, is_new=continued is None
-    )
+    plan, is_new = prepared.plan, continued is None
+    opens = lambda: _opened(prepared.draft, plan, continued, warn=warn)  # noqa: E731 - it is used once
+    return leave_unsealed(opens, plan=plan, redactor=redactor, is_new=is_new)
 
 
 def _begin(  # noqa: PLR0913 - the parts of a run
@@ -223,8 +222,8 @@ def _begin(  # noqa: PLR0913 - the parts of a run
         continued.begin(run, redactor=redactor)
         return prepared.plan
     folder = prepared.draft.agent.folder
-    left_out = folder.left_out if folder else ()
-    plan = write_inputs(run, prepared.plan, stage, redactor=redactor, not_the_agents=left_out)
+    not_the_agents = folder.left_out if folder else ()
+    plan = write_inputs(run, prepared.plan, stage, redactor=redactor, not_the_agents=not_the_agents)
     tell_what_is_missing(redactor, warn=warn)
     return plan
 
@@ -271,10 +270,8 @@ def _attempt_all(  # noqa: PLR0913 - the parts of a run
 def _under_way(collected: Collected) -> list[UnderWay]:
     """Called between any two steps, while other threads go on: of copies only."""
     agents, judge = sorted(collected.under_way.copy()), sorted(collected.unjudged.copy())
-    return [
-        *(UnderWay(case_id=case_id, attempt=attempt, waits_for="agent") for case_id, attempt in agents),
-        *(UnderWay(case_id=case_id, attempt=attempt, waits_for="judge") for case_id, attempt in judge),
-    ]
+    under_way = [*((*one, "agent") for one in agents), *((*one, "judge") for one in judge)]
+    return [UnderWay(case_id=case_id, attempt=number, waits_for=waits) for case_id, number, waits in under_way]
 
 
 def _telemetry(
