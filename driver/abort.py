@@ -1,19 +1,35 @@
-"""A run directory that will not be sealed: a new one is removed before its first attempt, else kept with abort.json."""
+"""A run directory that will not be sealed: a new one goes if no attempt began, else it says how far it got."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import shlex
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from contracts import evidence
 from contracts.errors import LabError
+from contracts.plan import Plan
 from contracts.record import Record
 from driver import clock
-from driver.interrupts import Interrupted
+from driver.at_once import Duty, promise
+from driver.interrupts import Interrupted, signals_wait
+from driver.run_readme import unsealed_readme
 from ledger.redaction import Redactor
-from ledger.run_directory import RunDirectory
+from ledger.run_directory import PART_PREFIX, RunDirectory
+
+Phase = Literal["attempts", "verdicts", "conclusion"]
+
+
+class UnderWay(Record):
+    """An attempt that had begun and has no line."""
+
+    case_id: str
+    attempt: int
+    waits_for: Literal["agent", "judge"]
 
 
 class Abort(Record):
@@ -22,45 +38,144 @@ class Abort(Record):
     schema_version: Literal[1] = 1
     reason: str
     aborted_at: str
+    phase: Phase
+    """`attempts` run; all have run and `verdicts` of the judge are waited for; the `conclusion` is written."""
     planned_cases: int
+    planned_repeats: int
+    finished_attempts: int
+    """Lines of traces/attempts.jsonl: retries count as well."""
+    finished_repeats: int
+    under_way: list[UnderWay]
 
 
 @dataclass
 class Reached:
-    """How far the run got."""
+    """How far the run got, as the pipeline says it."""
 
     attempts_began: bool = False
+    phase: Phase = "attempts"
+    under_way: Callable[[], Sequence[UnderWay]] = field(default=lambda: ())
+
+
+@dataclass(frozen=True)
+class _Unsealed:
+    """A run as it would be left."""
+
+    run: RunDirectory
+    plan: Plan
+    redactor: Redactor
+    reached: Reached
+
+    @property
+    def is_sealed(self) -> bool:
+        """A signal may come after the last write."""
+        return (self.run.path / evidence.COMPLETE).exists()
+
+    def texts(self, reason: str) -> dict[str, str]:
+        """File name to text: what says how far the run got."""
+        redactor = self.redactor.writing(evidence.ABORT, may_be_cut=True)
+        plan = redactor.redact_record(self.plan)
+        attempts, repeats = _finished(self.run.path / evidence.ATTEMPTS)
+        abort = Abort(
+            reason=redactor.redact_text(reason),
+            aborted_at=clock.instant(clock.now()),
+            phase=self.reached.phase,
+            planned_cases=len(plan.cases),
+            planned_repeats=sum(case.repeats for case in plan.cases),
+            finished_attempts=attempts,
+            finished_repeats=repeats,
+            under_way=list(self.reached.under_way()),
+        )
+        how_far = (
+            f"{abort.phase}: {repeats} of {abort.planned_repeats} repeats finished",
+            *(f"under way: {one.case_id}, attempt {one.attempt}, {one.waits_for}" for one in abort.under_way),
+        )
+        readme = unsealed_readme(
+            plan,
+            reason=abort.reason,
+            how_far=how_far,
+            redactor=self.redactor,
+        )
+        return {
+            evidence.ABORT: json.dumps(abort.to_json(), indent=2, ensure_ascii=False) + "\n",
+            evidence.README: readme,
+        }
+
+    def owed(self, reason: str) -> Duty:
+        """What is left to do where there is no time to leave it in order."""
+        path = self.run.path
+        if self.is_sealed:
+            return Duty(told=(f"kept: {path} (sealed)",))
+        if not self.reached.attempts_began:
+            return Duty(remove=(str(path),))
+        return Duty(
+            remove=tuple(map(str, path.rglob(PART_PREFIX + "*"))),
+            write={str(path / name): text for name, text in self.texts(reason).items()},
+            told=(f"kept: {_kept(path)}", f"next: {_resume(path)}"),
+            holds=self.run.lock_descriptors,  # until the last of it is written, nobody may go on with the run
+        )
+
+    def leave(self, error: BaseException) -> None:
+        """Remove it or write how far it got, and tell the error what is kept."""
+        if not self.reached.attempts_began and not self.is_sealed:
+            self.run.discard()
+            return
+        if isinstance(error, LabError | Interrupted):
+            error.kept = f"{self.run.path} (sealed)" if self.is_sealed else _kept(self.run.path)
+        if self.is_sealed:
+            return
+        if isinstance(error, LabError | Interrupted):
+            first = f"{error.next_step}; then " if error.next_step else ""
+            error.next_step = first + _resume(self.run.path)
+        try:
+            for name, text in self.texts(str(error.args[0]) if error.args else type(error).__name__).items():
+                self.run.write_whole(name, text.encode(errors="backslashreplace"))
+        except (LabError, OSError) as second:
+            # the disk that failed the run may fail this as well; the first error is the one to report
+            if isinstance(error, LabError | Interrupted):
+                error.kept = f"{error.kept}, without {evidence.ABORT}: {getattr(second, 'cause', None) or second}"
 
 
 @contextmanager
-def leave_unsealed(run: RunDirectory, *, planned: int, redactor: Redactor, is_new: bool = True) -> Iterator[Reached]:
-    """Within: the run is written. On any error it stays without COMPLETE; a new one is removed if no attempt began."""
+def leave_unsealed(
+    open_run: Callable[[], RunDirectory], *, plan: Plan, redactor: Redactor, is_new: bool = True
+) -> Iterator[tuple[RunDirectory, Reached]]:
+    """Within: the run is written. On any error it stays without COMPLETE; a new one is removed if no attempt began.
+
+    Raises what `open_run` does.
+    """
     reached = Reached(attempts_began=not is_new)
+    with signals_wait():  # it is made and in somebody's charge, or not made
+        run = open_run()
+        unsealed = _Unsealed(run, plan, redactor, reached)
+        left_in_order = promise(unsealed.owed)
     try:
-        yield reached
+        yield run, reached
     except BaseException as error:
-        if not reached.attempts_began:
-            run.discard()
-            raise
-        _keep(run, error, planned=planned, redactor=redactor)
+        unsealed.leave(error)
+        left_in_order()  # a signal in the middle of that finds the promise still there
         raise
+    else:
+        left_in_order()
     finally:
         run.close()
 
 
-def _keep(run: RunDirectory, error: BaseException, *, planned: int, redactor: Redactor) -> None:
-    is_sealed = (run.path / evidence.COMPLETE).exists()  # a signal may come after the last write
-    if isinstance(error, LabError | Interrupted):
-        error.kept = f"{run.path} ({'sealed' if is_sealed else 'unsealed: it is never graded'})"
-    if is_sealed:
-        return
-    abort = Abort(
-        reason=str(error.args[0]) if error.args else type(error).__name__,
-        aborted_at=clock.instant(clock.now()),
-        planned_cases=planned,
-    )
-    try:
-        run.write_record(evidence.ABORT, redactor.writing(evidence.ABORT, may_be_cut=True).redact_record(abort))
-    except LabError as second:
-        # the disk that failed the run may fail this as well; the first error is the one to report
-        error.add_note(f"abort.json could not be written either: {second.message}")
+def _kept(path: Path) -> str:
+    return f"{path} (unsealed: it is never graded)"
+
+
+def _resume(path: Path) -> str:
+    return f"labctl resume {shlex.quote(str(path))}"
+
+
+def _finished(path: Path) -> tuple[int, int]:
+    """Whole lines of the attempts, and how many repeats have one."""
+    attempts, repeats = 0, set()
+    with path.open("rb") as stream:
+        for line in stream:
+            if line.endswith(b"\n"):
+                record = json.loads(line)
+                attempts += 1
+                repeats.add((record["caseId"], record["repeat"]))
+    return attempts, len(repeats)

@@ -47,6 +47,8 @@ class Collected:
     """An attempt was begun."""
     under_way: dict[tuple[str, int], tuple[str, RunnerStarted]] = field(default_factory=dict)
     """(case id, attempt) -> when it started, and what the runner said of it."""
+    unjudged: set[tuple[str, int]] = field(default_factory=set)
+    """(case id, attempt) of those that are over and wait for the judge."""
 
 
 def read_runner(lines: Iterable[str]) -> Iterator[RunnerLine]:
@@ -137,16 +139,18 @@ class Collector:
 
     def _receive(self, line: RunnerAttempt) -> None:
         self.collected.under_way.pop((line.record.case_id, line.record.attempt), None)
-        asked_at_ns = clock.wall_ns()
+        asked_at_ns, asked_at_s = clock.wall_ns(), clock.monotonic_s()
 
         def done(judged: RunnerAttempt) -> None:
             self._append(judged)
             if self.judge_spans is not None:
-                self.judge_spans.add(judged, began_at_ns=asked_at_ns, ended_at_ns=clock.wall_ns())
+                took_ns = int((clock.monotonic_s() - asked_at_s) * 1e9)  # the wall clock may have been set back
+                self.judge_spans.add(judged, began_at_ns=asked_at_ns, ended_at_ns=asked_at_ns + took_ns)
 
         if self.judging is None:
             done(line)
         else:
+            self.collected.unjudged.add((line.record.case_id, line.record.attempt))
             self.judging.take(line, done=done)
 
     def _append(self, line: RunnerAttempt) -> None:
@@ -160,6 +164,7 @@ class Collector:
             self.run.append(evidence.JOURNAL, self._of_journal.redact_record(row).to_line())
         self.run.append(evidence.ATTEMPTS, record.to_line())
         self.collected.attempts += 1
+        self.collected.unjudged.discard((record.case_id, record.attempt))
         self.progress(record)
 
     @cached_property

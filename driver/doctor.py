@@ -11,6 +11,7 @@ from pathlib import Path
 
 from contracts.errors import ErrorCode, LabError
 from driver.checkout import AGENT_HOST, LOCKS, ROOT
+from driver.run_names import unfinished_runs
 from driver.scratch import dead_scratch
 
 MIN_FREE_BYTES = 512 * 1024 * 1024
@@ -32,6 +33,7 @@ def examine(evidence: Path) -> Iterator[Finding]:
     """Every finding, one by one; nothing is changed, nothing is raised for what is wrong."""
     yield _finding("checkout", _checkout)
     yield _finding("evidence folder", lambda: _evidence(evidence))
+    yield _finding("unsealed runs", lambda: _unsealed(evidence))
     yield _finding("git", _git)
     yield _finding("scratch folders", _scratch)
     engine = _finding("container engine", _engine)
@@ -81,6 +83,14 @@ def _evidence(folder: Path) -> str:
             next_step="free some space, or use --evidence DIR on another disk",
         )
     return f"{place}, {free // 2**30} GiB free"
+
+
+def _unsealed(folder: Path) -> str:
+    """No problem for a new run, so no error: what their owner may not know."""
+    dead = [str(run) for run in unfinished_runs(folder)]
+    if not dead:
+        return "none that nobody writes any more"
+    return f"{len(dead)} that nobody writes any more: {_first(dead)}; next: labctl resume {dead[0]}, or remove it"
 
 
 def _git() -> str:

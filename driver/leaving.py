@@ -12,23 +12,21 @@ Running = TypeVar("Running")
 
 
 @contextmanager
-def taken_down(
-    running: AbstractContextManager[Running], *, is_finished: Callable[[], bool], tell: Callable[[str], None]
-) -> Iterator[Running]:
-    """The running stack. An error of its teardown is told where the attempts were finished by then, else raised.
+def taken_down(running: AbstractContextManager[Running], *, tell: Callable[[str], None]) -> Iterator[Running]:
+    """The running stack. Errors of its teardown are told, errors of what happens within are raised.
 
-    Errors of what happens within are always raised.
+    Whatever took the stack away, every attempt that it carried has its line by then, or will be counted as not run.
     """
-    was_finished = False
+    was_carried_out = False
     try:
         with running as runner:
             yield runner
-            was_finished = is_finished()
+            was_carried_out = True
     except Exception as error:
-        if not was_finished:
+        if not was_carried_out:
             raise
         # whatever it is: the evidence is whole, and a person is told
-        tell(f"the attempts are finished, but the stack could not be taken down: {_told(error)}; next: labctl clean")
+        tell(f"the attempts are over, but the stack could not be taken down: {_told(error)}; next: labctl clean")
 
 
 def _told(error: BaseException) -> str:

@@ -13,10 +13,10 @@ from contracts import evidence
 from contracts.exits import Exit
 from contracts.plan import Plan
 from contracts.telemetry import Telemetry
-from driver.abort import Reached, leave_unsealed
+from driver.abort import Reached, UnderWay, leave_unsealed
 from driver.agent_choice import Fetch
 from driver.agent_reference import fetch_agent
-from driver.collect import Collector, await_ready, read_runner
+from driver.collect import Collected, Collector, await_ready, read_runner
 from driver.continuing import Continued
 from driver.docker_agent_preflight import ReadyAgent, ready_agent
 from driver.drafting import Draft, draft_run, with_preflight
@@ -155,22 +155,15 @@ def carry_out(
     warn = _redacting(warn, redactor)
     for text in _caveats(prepared, redactor):
         warn(text)
-    folder = draft.agent.folder
     with (
-        staged(draft.suite, agent=folder) as stage,
+        staged(draft.suite, agent=draft.agent.folder) as stage,
         spans_folder(plan) as spans,
         ThreadPoolExecutor(1, "conclusion") as background,
         _judging(draft) as judging,
     ):
         ending = background.submit(_prepare_conclusion, draft, continued)
-        run = _opened(draft, plan, continued, warn=warn)
-        with leave_unsealed(run, planned=len(plan.cases), redactor=redactor, is_new=continued is None) as reached:
-            if continued is None:
-                left_out = folder.left_out if folder else ()
-                plan = write_inputs(run, plan, stage, redactor=redactor, not_the_agents=left_out)
-                tell_what_is_missing(redactor, warn=warn)
-            else:
-                continued.begin(run, redactor=redactor)
+        with _unsealed(prepared, continued, redactor=redactor, warn=warn) as (run, reached):
+            plan = _begin(run, prepared, stage, continued, redactor=redactor, warn=warn)
             collector = Collector(
                 run=run,
                 plan=plan,
@@ -182,7 +175,9 @@ def carry_out(
             if continued is None or continued.has_more(plan):
                 world = _world(replace(prepared, plan=plan), stage, spans, continued)
                 _attempt_all(world, collector, stack=stack, reached=reached, ending=ending, warn=warn)
+            reached.phase = "verdicts"
             collector.settle()
+            reached.phase = "conclusion"
             telemetry = _telemetry(collector, spans, is_resumed=continued is not None, warn=warn)
             grading, comparison = ending.result().write(
                 run,
@@ -203,6 +198,34 @@ def _caveats(prepared: Prepared, redactor: Redactor) -> Iterator[str]:
     yield from prepared.draft.warnings()
     for name in redactor.too_short:
         yield f"the value of {name} is too short to be taken out of the evidence"
+
+
+def _unsealed(
+    prepared: Prepared, continued: Continued | None, *, redactor: Redactor, warn: Callable[[str], None]
+) -> AbstractContextManager[tuple[RunDirectory, Reached]]:
+    plan, is_new = prepared.plan, continued is None
+    opens = lambda: _opened(prepared.draft, plan, continued, warn=warn)  # noqa: E731 - it is used once
+    return leave_unsealed(opens, plan=plan, redactor=redactor, is_new=is_new)
+
+
+def _begin(  # noqa: PLR0913 - the parts of a run
+    run: RunDirectory,
+    prepared: Prepared,
+    stage: Staged,
+    continued: Continued | None,
+    *,
+    redactor: Redactor,
+    warn: Callable[[str], None],
+) -> Plan:
+    """What stands in the directory before the first attempt of this process; the plan as it was written."""
+    if continued is not None:
+        continued.begin(run, redactor=redactor)
+        return prepared.plan
+    folder = prepared.draft.agent.folder
+    not_the_agents = folder.left_out if folder else ()
+    plan = write_inputs(run, prepared.plan, stage, redactor=redactor, not_the_agents=not_the_agents)
+    tell_what_is_missing(redactor, warn=warn)
+    return plan
 
 
 def _opened(draft: Draft, plan: Plan, continued: Continued | None, *, warn: Callable[[str], None]) -> RunDirectory:
@@ -232,15 +255,23 @@ def _attempt_all(  # noqa: PLR0913 - the parts of a run
     running = stack.running(world, log=log)
     with (
         _telling_what_is_kept(stack, warn),
-        taken_down(running, is_finished=lambda: collector.collected.finished, tell=tell) as runner,
+        taken_down(running, tell=tell) as runner,
     ):
         collector.pace(runner.tell)
         records = read_runner(runner.lines)
         await_ready(records)
+        reached.under_way = lambda: _under_way(collector.collected)
         reached.attempts_began = True
         # before the first attempt stands in the evidence: whoever goes on with the run has to know how it began
         collector.run.write_record(evidence.BEGUN, collector.redactor.redact_record(ending.result().begun))
         collector.take(records)
+
+
+def _under_way(collected: Collected) -> list[UnderWay]:
+    """Called between any two steps, while other threads go on: of copies only."""
+    agents, judge = sorted(collected.under_way.copy()), sorted(collected.unjudged.copy())
+    under_way = [*((*one, "agent") for one in agents), *((*one, "judge") for one in judge)]
+    return [UnderWay(case_id=case_id, attempt=number, waits_for=waits) for case_id, number, waits in under_way]
 
 
 def _telemetry(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import tarfile
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from typing import IO
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.evidence import COMPLETE, PLAN
 from driver.run_files import printable
+from driver.scratch import scratch_folder
 from ledger.file_names import name_problem
 
 MAX_MEMBERS = 100_000
@@ -57,8 +57,8 @@ def directory_of(path: Path) -> Iterator[Path]:
         raise no_run(path, "is no directory and no archive" if os.path.lexists(path) else "does not exist")
     if not path.name.endswith(SUFFIXES):
         raise no_run(path, "is a file, but no .tar.gz or .zip")
-    with tempfile.TemporaryDirectory(prefix="labctl-run-") as folder:
-        yield _unpacked(path, Path(folder))
+    with scratch_folder() as folder:
+        yield _unpacked(path, folder)
 
 
 def _unpacked(archive: Path, folder: Path) -> Path:

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from contracts.errors import ErrorCode, Found, LabError
-from contracts.evidence import COMPLETE, PLAN
+from contracts.evidence import COMPLETE, PLAN, SUITE_FOLDER
 from contracts.record import Json
 from driver.run_archive import directory_of
+from ledger.run_lock import LockedError, NoLocksError, RunLock
 
 EVIDENCE = Path("evidence")
 """Where `latest:JOB` looks unless a command has its own folder."""
@@ -63,6 +64,19 @@ def latest_run(job: str, *, evidence: Path) -> Path:
         found=[Found(f"jobs with a sealed run: {known}", file=str(evidence))],
         next_step=f"labctl run --job {job}, or name a run directory",
     )
+
+
+def unfinished_runs(evidence: Path) -> Iterator[Path]:
+    """The runs of `labctl` that have a plan and no seal, and that surely nobody writes at this moment, by name."""
+    for folder in sorted(evidence.iterdir()) if evidence.is_dir() else ():
+        # one that was made by hand has no suite of its own, and is never sealed
+        if os.path.lexists(folder / COMPLETE) or not (folder / PLAN).is_file() or not (folder / SUITE_FOLDER).is_dir():
+            continue
+        try:
+            RunLock.take(folder).release()
+        except (LockedError, NoLocksError, OSError):
+            continue  # it is live, or nobody can tell
+        yield folder
 
 
 def _plan_head(path: Path) -> dict[str, Json] | None:

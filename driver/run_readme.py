@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from contracts import evidence
+from contracts.errors import one_line
 from contracts.manifest import Resumed
 from contracts.plan import Plan
 from driver.ports import KeptContainer
@@ -44,6 +45,27 @@ def run_readme(
         _how_to_verify(),
         _how_to_repeat(plan),
         *([_what_was_kept(kept)] if kept else []),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def unsealed_readme(
+    plan: Plan,
+    *,
+    reason: str,
+    how_far: Sequence[str],
+    redactor: Redactor,
+) -> str:
+    """The text for a run that ended before its seal: why, how far it got, and how to go on; the rest as above."""
+    lines = "\n".join(f"- {line}" for line in (f"why: {one_line(reason)}", *how_far))
+    parts = [
+        f"# {plan.run_id}: unsealed",
+        *([SHARING] if plan.capture == "payloads" else []),
+        "This run ended before its seal. What had finished is kept; nothing is graded, and `labctl verify` refuses it.",
+        f"## How far it got\n\n{lines}\n\n`{evidence.ABORT}` says the same to a program.",
+        "## How to go on\n\nWhat finished is not run again:\n\n    labctl resume .",
+        _what_was_run(plan),
+        _redaction(plan, redactor),
     ]
     return "\n\n".join(parts) + "\n"
 

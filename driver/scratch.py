@@ -7,8 +7,10 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
+from driver.at_once import Duty, promise
 from driver.owner import own_identity, owner_is_gone
 
 _PREFIX = "labctl-scratch-"
@@ -20,9 +22,19 @@ _PLAIN = str.maketrans({":": "_", "/": "-"})
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
     """A new folder, private to the user, that is removed at the end."""
-    prefix = f"{_PREFIX}{own_identity().translate(_PLAIN)}-"
-    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
+    _promise_removal()
+    with tempfile.TemporaryDirectory(prefix=_own_prefix(), ignore_cleanup_errors=True) as name:
         yield Path(name)
+
+
+def _own_prefix() -> str:
+    return f"{_PREFIX}{own_identity().translate(_PLAIN)}-"
+
+
+@cache
+def _promise_removal() -> None:
+    """Once for all folders of this process: a signal may come between the making of one and its name."""
+    promise(lambda _reason: Duty(remove=tuple(map(str, Path(tempfile.gettempdir()).glob(f"{_own_prefix()}*")))))
 
 
 def dead_scratch() -> list[Path]:

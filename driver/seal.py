@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from contextlib import suppress
 
 from contracts import evidence
 from contracts.errors import ErrorCode, LabError
@@ -44,7 +45,12 @@ def seal(run: RunDirectory) -> None:
     if missing := [name for name in REQUIRED_FILES if name not in listed.sha256]:
         raise LabError(ErrorCode.BUG, f"{run.path} has no {', '.join(missing)}", kept=f"{run.path} (unsealed)")
     run.write_whole(evidence.COMPLETE, seal_text(listed.sha256, run_id=run.run_id))
-    run.sync(evidence.COMPLETE)
+    try:
+        run.sync(evidence.COMPLETE)
+    except LabError:
+        with suppress(OSError):  # the disk that failed may refuse this as well, and the first error is told
+            (run.path / evidence.COMPLETE).unlink()  # what may never reach the disk is no seal
+        raise
     run.close()
 
 

@@ -12,7 +12,7 @@ class RedactionCounts:
     """Counts from whatever thread they come."""
 
     _by_file: dict[str, Counter[str]] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
 
     def add(self, file: str, name: str) -> None:
         """One more of that name in the file."""

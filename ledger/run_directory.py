@@ -8,6 +8,7 @@ import shutil
 import stat
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from contracts.errors import ErrorCode, Found, LabError
@@ -182,7 +183,8 @@ class RunDirectory:
             except OSError as error:
                 raise self._failure(name, error) from error
             finally:
-                part.unlink(missing_ok=True)
+                with suppress(OSError):  # it was renamed, or the disk failed, which is told already
+                    part.unlink()
 
     def write_record(self, name: str, record: Record) -> None:
         """Write a record as a file of its own; raises as `write_whole` does."""
@@ -227,6 +229,12 @@ class RunDirectory:
         self._close_handles()
         shutil.rmtree(self.path)
         self.close()  # only now: nobody may go on with a run that is being removed
+
+    @property
+    def lock_descriptors(self) -> tuple[int, ...]:
+        """What holds the lock as long as it is open; none where there is no lock."""
+        held = self._lock_held.descriptor if self._lock_held else None
+        return () if held is None else (held,)
 
     def _close_handles(self) -> None:
         with self._lock:
@@ -289,7 +297,7 @@ def _unwritable(evidence: Path, error: OSError) -> LabError:
         ErrorCode.EVIDENCE_UNWRITABLE,
         f"{evidence} cannot hold a run directory",
         found=[Found(f"{error.strerror} (errno {error.errno})", file=str(evidence))],
-        next_step="make the folder writable, or name another one with --evidence",
+        next_step=_NEXT_STEPS.get(error.errno or 0, "make the folder writable, or name another one with --evidence"),
     )
 
 

@@ -49,6 +49,11 @@ class RunLock:
             raise NoLocksError(error.strerror) from error
         return cls(descriptor)
 
+    @property
+    def descriptor(self) -> int | None:
+        """What the lock is on; None once it was let go."""
+        return self._descriptor
+
     def release(self) -> None:
         """Let go; a second time does nothing."""
         if self._descriptor is not None:

@@ -7,9 +7,10 @@ import sys
 
 import click
 
+from driver.at_once import end_now
 from driver.cli.discretion import tell
 from driver.cli.output import open_missing_streams
-from driver.interrupts import Interrupted
+from driver.interrupts import Interrupted, listen
 from driver.version import VERSION
 
 _COMMANDS = {
@@ -57,6 +58,7 @@ def cli(debug: bool) -> None:
 def main() -> None:
     """Run the command line; every error ends here, as text on stderr and one exit code."""
     open_missing_streams()
+    listen()
     debug = "--debug" in sys.argv[1:]
     try:
         status = cli.main(prog_name="labctl", standalone_mode=False)
@@ -64,7 +66,11 @@ def main() -> None:
         status = 130
     except click.UsageError as error:
         status = _report(_usage_error(error), debug=False)
-    except (Exception, Interrupted) as error:  # noqa: BLE001 - the boundary: it becomes text and an exit code
+    except Interrupted as error:
+        if error.rest:
+            tell(error.rest)
+        end_now(error.exit_code, reason=error.word)  # whatever the signal cut off, also in the teardown, ends there
+    except Exception as error:  # noqa: BLE001 - the boundary: it becomes text and an exit code
         status = _report(error, debug=debug)
     sys.exit(status if isinstance(status, int) else 0)
 
@@ -76,12 +82,9 @@ def _usage_error(error: click.UsageError) -> Exception:
     return LabError(ErrorCode.BAD_USAGE, error.format_message(), next_step=f"{command} --help")
 
 
-def _report(error: BaseException, *, debug: bool) -> int:
+def _report(error: Exception, *, debug: bool) -> int:
     from contracts.errors import ErrorCode, LabError  # noqa: PLC0415 - not needed for --help
 
-    if isinstance(error, Interrupted):
-        tell(str(error))
-        return error.exit_code
     if debug:
         import traceback  # noqa: PLC0415 - only for --debug
 

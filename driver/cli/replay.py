@@ -49,7 +49,6 @@ def command(  # noqa: PLR0913 - the flags
     """
     from driver.agent_env import without_values  # noqa: PLC0415 - `--help` imports no work
     from driver.backends import stack_of  # noqa: PLC0415 - as above
-    from driver.interrupts import interruptible  # noqa: PLC0415 - as above
     from driver.progress import progress_line  # noqa: PLC0415 - as above
     from driver.replay import replay  # noqa: PLC0415 - as above
     from driver.rerun import Anew  # noqa: PLC0415 - as above
@@ -62,7 +61,7 @@ def command(  # noqa: PLR0913 - the flags
         env_from_file=env_from_file,
         host_env=os.environ,
     )
-    with interruptible(), ExitStack() as started, progress_line() as progress:
+    with ExitStack() as started, progress_line() as progress:
         replayed = replay(
             run,
             case_id,

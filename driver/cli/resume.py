@@ -25,7 +25,6 @@ def command(run: Path, *, env: tuple[str, ...], env_from_file: Path | None) -> i
     """
     from driver.agent_env import without_values  # noqa: PLC0415 - `--help` imports no work
     from driver.backends import stack_of  # noqa: PLC0415 - as above
-    from driver.interrupts import interruptible  # noqa: PLC0415 - as above
     from driver.progress import progress_line  # noqa: PLC0415 - as above
     from driver.rerun import Anew  # noqa: PLC0415 - as above
     from driver.resume import resume  # noqa: PLC0415 - as above
@@ -37,7 +36,7 @@ def command(run: Path, *, env: tuple[str, ...], env_from_file: Path | None) -> i
         env_from_file=env_from_file,
         host_env=os.environ,
     )
-    with interruptible(), ExitStack() as started, ThreadPoolExecutor(1, "ending") as ahead, progress_line() as progress:
+    with ExitStack() as started, ThreadPoolExecutor(1, "ending") as ahead, progress_line() as progress:
         ending = ahead.submit(load_ending)
         outcome = resume(
             run,

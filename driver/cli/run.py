@@ -177,10 +177,9 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> int:
     """Run SUITE (default: fixtures) once; the last line of stdout is the run directory."""
     from driver.backends import choose_stack  # noqa: PLC0415 - `--help` imports no work
-    from driver.interrupts import interruptible  # noqa: PLC0415 - as above
 
     gc.disable()  # nothing dies while modules load: looking for it would take a tenth of a second
-    with interruptible(), ExitStack() as started, ThreadPoolExecutor(1, "backend") as ahead:
+    with ExitStack() as started, ThreadPoolExecutor(1, "backend") as ahead:
         choice = ahead.submit(choose_stack, backend, started=started)  # its processes work while this one imports
         from driver.agent_env import without_values  # noqa: PLC0415 - as above
         from driver.agent_names import default_suite  # noqa: PLC0415 - as above

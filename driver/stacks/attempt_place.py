@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contracts.errors import ErrorCode, Found, LabError
+from driver.at_once import Duty, promise
 from driver.base_images import OWN
 from driver.ports import KeptContainer, OwnContainers, World
 from driver.scratch import kept_folder, remove_kept_folder, scratch_folder
@@ -110,6 +111,7 @@ def attempt_place(  # noqa: PLR0913 - each is another part of a run
     run, tools = _Run(own.runtime, project), f"{project}_tools"
     with ExitStack() as stack:
         folder = kept_folder() if own.keep else stack.enter_context(scratch_folder())
+        not_left = promise(lambda _reason: Duty(remove=(str(folder),), takes_kept=own.keep))
         folder.chmod(0o755)  # a container's user must get in
         if not own.keep:  # a setup as root may have left files there that only root can remove
             image = world.plan.images[OWN].image_id
@@ -133,7 +135,12 @@ def attempt_place(  # noqa: PLR0913 - each is another part of a run
                 mounts=_mounts(world, own, folder),
             )
         )
-        stack.callback(lambda: _leave(run, keep=own.keep, networks=networks, kept=kept, may_come=containers.gave_up))
+
+        def leave() -> None:
+            _leave(run, keep=own.keep, networks=networks, kept=kept, may_come=containers.gave_up)
+            not_left()
+
+        stack.callback(leave)
         stack.callback(containers.close)
         yield containers
 

@@ -17,6 +17,7 @@ from contracts.plan import FAULT_PROFILE, Backend, ImageIdentity, Program
 from contracts.suite.suite import Suite
 from contracts.telemetry import COLLECTOR, COLLECTOR_SINK, OBSERVE_PROFILE
 from driver import clock
+from driver.at_once import Duty, promise
 from driver.checkout import ROOT
 from driver.owner import own_identity
 from driver.ports import EngineFacts, KeptContainer, LogLine, RunnerTalk, UserServices, World
@@ -30,7 +31,7 @@ from driver.stacks.docker_agent_place import docker_agent_mounts, docker_agent_o
 from driver.stacks.engine import Project
 from driver.stacks.images import ENV_FILE, VARIABLES, checked_images, found_images, read_env_file, still_here
 from driver.stacks.networks import pool_exhausted
-from driver.stacks.ownership import OWNER_LABEL, RUN_LABEL
+from driver.stacks.ownership import OWNER_LABEL, PROJECT_LABEL, RUN_LABEL
 from driver.stacks.user_services import user_services, write_stack_part
 from driver.stacks.way_out import write_way_out
 from ledger.capture import captured_text
@@ -99,6 +100,8 @@ class ComposeStack:
                 env_file=env_file,
                 profiles=_profiles(world),
             )
+            owned = (f"{OWNER_LABEL}={own_identity()}", f"{PROJECT_LABEL}={project.name}")
+            promise(lambda _reason: Duty(labels=owned))  # never taken back: a teardown that was cut is finished so
             stack.callback(project.down)
             stack.callback(_keep_logs, project, world, log)
             containers = stack.enter_context(self._containers(world, project.name, mounts))

@@ -289,6 +289,9 @@ def test_an_interrupt_does_not_wait_for_the_judge_and_keeps_no_half_verdict(tmp_
     (run,) = (tmp_path / "evidence").iterdir()
     assert not (run / "COMPLETE").exists()
     assert (run / "traces" / "attempts.jsonl").read_text() == ""
+    abort = json.loads((run / "abort.json").read_text())
+    assert abort["finishedAttempts"] == 0
+    assert "judge" in {one["waitsFor"] for one in abort["underWay"]}
 
 
 def test_a_run_without_anything_to_judge_loads_no_client_library(tmp_path: Path) -> None:

@@ -139,13 +139,20 @@ def test_finished_attempts_are_sealed_even_where_the_stack_cannot_be_taken_down(
     assert f"labctl | {told}" in (outcome.path / "run.log").read_text()
 
 
-def test_before_the_attempts_are_finished_an_error_of_the_teardown_ends_the_run(tmp_path: Path) -> None:
+def test_a_stack_that_is_lost_in_the_middle_and_cannot_be_taken_down_leaves_what_it_did_not_run_as_unknown(
+    tmp_path: Path,
+) -> None:
     def dies(plan: Plan) -> Iterator[str]:
         yield RunnerReady(runner="fake").to_line()
+        yield passing_attempt(plan, "unknown-order").to_line()
 
-    with pytest.raises(LabError, match="took too long"):
-        run(FakeStack(says=dies, teardown_error=stuck()), request(tmp_path))
-    assert not (tmp_path / "run-1" / "COMPLETE").exists()
+    outcome = run(FakeStack(says=dies, teardown_error=stuck()), request(tmp_path))
+    assert outcome.exit_code is Exit.CANNOT_TELL
+    assert {case.case_id: case.outcome.value for case in outcome.grading.listed} == {
+        "unknown-order": "pass",
+        "already-refunded": "unknown",
+    }
+    assert verify_run(outcome.path).cases == 2
 
 
 def test_an_interrupt_tears_down_and_keeps_finished_attempts_unsealed(tmp_path: Path) -> None:
