@@ -12,7 +12,9 @@ from driver import clock
 from driver.drafting import Draft
 from driver.manifest import Surroundings, manifest_of, surroundings_of
 from driver.ports import Stack
-from driver.run_readme import run_readme
+from driver.recorded import recorded_digests
+from driver.run_files import list_run_files
+from driver.run_readme import named_digests, run_readme
 from driver.scratch import scratch_folder
 from driver.seal import seal
 from ledger.grading import Grading, grade_run
@@ -62,9 +64,17 @@ class Conclusion:
             not_enforced=stack.not_enforced,
             telemetry=telemetry,
         )
-        run.write_record(evidence.ENVIRONMENT, redactor.redact_record(manifest))
-        readme = run_readme(plan, redacted=redactor.names, not_redactable=redactor.too_short, kept=stack.kept)
-        run.write_whole(evidence.README, readme.encode())
+        recorded = recorded_digests(list_run_files(run.path).sha256)  # names of files stand in COMPLETE as they are
+        manifest = redactor.redact_record(manifest).model_copy(update={"recorded": recorded})
+        run.write_record(evidence.ENVIRONMENT, manifest)
         comparison = gate.pass_through(run, redactor=redactor) if gate else None
+        readme = run_readme(
+            plan,
+            redacted=redactor.names,
+            not_redactable=redactor.too_short,
+            kept=stack.kept,
+            digests=named_digests(run.path),
+        )
+        run.write_whole(evidence.README, readme.encode())
         seal(run)
         return grading, comparison

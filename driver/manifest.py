@@ -12,14 +12,21 @@ from importlib import metadata
 from pathlib import Path
 
 from contracts.canonical import digest_of_file, digest_of_tree
-from contracts.manifest import SUITE_LOCKS, CaseConditions, Dependencies, EnvironmentManifest, HostFacts, SourceFacts
+from contracts.manifest import (
+    SHARING,
+    SUITE_LOCKS,
+    CaseConditions,
+    Dependencies,
+    EnvironmentManifest,
+    HostFacts,
+    SourceFacts,
+)
 from contracts.plan import Plan
 from contracts.telemetry import Telemetry
 from driver import clock
 from driver.checkout import LOCKS, ROOT, SERVICES
 from driver.ports import EngineFacts
 
-SHARING = "review before sharing"
 _PACKAGES = (
     "anthropic",
     "click",
