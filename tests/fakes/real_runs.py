@@ -35,7 +35,7 @@ def labctl(*words: str, cwd: Path = ROOT, env: dict[str, str] | None = None) -> 
 
 
 def make_runs(folder: Path) -> dict[str, Path]:
-    """Run directories by kind: sample, observed (with payloads and a comparison), faulted (with toxiproxy), sessions."""
+    """Run directories by kind: sample, observed (with payloads and a comparison), sessions; faulted with toxiproxy."""
     evidence = folder / "evidence"
     flags = ("--backend", "process", "--evidence", str(evidence), "--run-id")
 

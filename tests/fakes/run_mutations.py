@@ -172,7 +172,7 @@ def _special(root: Path, rng: Random) -> Mutation:
     if kind == "fifo":
         os.mkfifo(path)
     elif kind == "socket":
-        _bind(path)
+        bind_socket(path)
     else:
         path.mkdir()
     if kind == "folder":
@@ -180,7 +180,7 @@ def _special(root: Path, rng: Random) -> Mutation:
     return _mutation(f"{name} is a {kind}", name, f"{name}/", f"{name}/inside")
 
 
-def _bind(path: Path) -> None:
+def bind_socket(path: Path) -> None:
     """A socket of that name; the path of a test may be longer than a socket's address."""
     here = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:

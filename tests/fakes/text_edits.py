@@ -12,7 +12,7 @@ _PIECES = (b"\0", b"\n", b"\r\n", b" ", b"{}", b"\xff\xfe", b"\xef\xbb\xbf", b"t
 
 
 def edited_bytes(content: bytes, rng: Random) -> tuple[str, bytes]:
-    """How it was edited, and the bytes: a bit flipped, or bytes cut, appended, inserted, zeroed, left out or doubled."""
+    """How it was edited, and the bytes: a bit flipped, bytes cut, appended, zeroed, left out, doubled."""
     if not content:
         return "appended to", rng.choice(_PIECES)
     at = rng.randrange(len(content))
@@ -122,37 +122,37 @@ def _at_random(change: Callable[[bytes], bytes]) -> Callable[[bytes, Random], by
 
 
 _SPELLINGS: dict[str, Callable[[bytes, Random], bytes]] = {
-    "CRLF": lambda sealed, rng: sealed.replace(b"\n", b"\r\n"),
-    "CR": lambda sealed, rng: sealed.replace(b"\n", b"\r"),
+    "CRLF": lambda sealed, _: sealed.replace(b"\n", b"\r\n"),
+    "CR": lambda sealed, _: sealed.replace(b"\n", b"\r"),
     "another order": _lines(_shuffled),
     "upper-case hex": _at_random(lambda line: line[:64].upper() + line[64:]),
-    "byte order mark": lambda sealed, rng: b"\xef\xbb\xbf" + sealed,
+    "byte order mark": lambda sealed, _: b"\xef\xbb\xbf" + sealed,
     "marked binary": _at_random(lambda line: line[:65] + b"*" + line[66:]),
     "a line twice": _at_random(lambda line: line + line),
-    "a line left out": _at_random(lambda line: b""),
-    "a ghost": lambda sealed, rng: sealed + b"0" * 64 + b"  ghost\n",
+    "a line left out": _at_random(lambda _: b""),
+    "a ghost": lambda sealed, _: sealed + b"0" * 64 + b"  ghost\n",
     "trailing blank": _at_random(lambda line: line[:-1] + b" \n"),
     "one blank": _at_random(lambda line: line.replace(b"  ", b" ", 1)),
     "dot slash": _at_random(lambda line: line[:66] + b"./" + line[66:]),
     "escaped": _at_random(lambda line: b"\\" + line),
     "another digest": _at_random(lambda line: line[:63] + (b"0" if line[63:64] != b"0" else b"1") + line[64:]),
     "NUL": _at_random(lambda line: line[:-1] + b"\0\n"),
-    "blank line": lambda sealed, rng: sealed + b"\n",
-    "no last line end": lambda sealed, rng: sealed[:-1],
-    "comment": lambda sealed, rng: sealed + b"# verified\n",
-    "no header": lambda sealed, rng: sealed.partition(b"\n")[2],
-    "header twice": lambda sealed, rng: sealed.partition(b"\n")[0] + b"\n" + sealed,
-    "header last": lambda sealed, rng: b"\n".join(reversed(sealed.rstrip(b"\n").split(b"\n", 1))) + b"\n",
-    "another version": lambda sealed, rng: sealed.replace(b"labctl-seal 1", b"labctl-seal 2", 1),
-    "another run": lambda sealed, rng: sealed.replace(b" run=", b" run=x", 1),
-    "another count": lambda sealed, rng: sealed.replace(b" files=", b" files=1", 1),
-    "another body": lambda sealed, rng: sealed.replace(b" body=", b" body=0", 1),
-    "header's blank": lambda sealed, rng: sealed.replace(b" files=", b"  files=", 1),
-    "header in capitals": lambda sealed, rng: sealed.replace(b"# labctl-seal", b"# LABCTL-SEAL", 1),
-    "empty": lambda sealed, rng: b"",
+    "blank line": lambda sealed, _: sealed + b"\n",
+    "no last line end": lambda sealed, _: sealed[:-1],
+    "comment": lambda sealed, _: sealed + b"# verified\n",
+    "no header": lambda sealed, _: sealed.partition(b"\n")[2],
+    "header twice": lambda sealed, _: sealed.partition(b"\n")[0] + b"\n" + sealed,
+    "header last": lambda sealed, _: b"\n".join(reversed(sealed.rstrip(b"\n").split(b"\n", 1))) + b"\n",
+    "another version": lambda sealed, _: sealed.replace(b"labctl-seal 1", b"labctl-seal 2", 1),
+    "another run": lambda sealed, _: sealed.replace(b" run=", b" run=x", 1),
+    "another count": lambda sealed, _: sealed.replace(b" files=", b" files=1", 1),
+    "another body": lambda sealed, _: sealed.replace(b" body=", b" body=0", 1),
+    "header's blank": lambda sealed, _: sealed.replace(b" files=", b"  files=", 1),
+    "header in capitals": lambda sealed, _: sealed.replace(b"# labctl-seal", b"# LABCTL-SEAL", 1),
+    "empty": lambda *_: b"",
     "cut": lambda sealed, rng: sealed[: rng.randrange(1, len(sealed))],
-    "UTF-16": lambda sealed, rng: sealed.decode().encode("utf-16"),
-    "two megabytes": lambda sealed, rng: sealed + b"#" * (2 << 20),
+    "UTF-16": lambda sealed, _: sealed.decode().encode("utf-16"),
+    "two megabytes": lambda sealed, _: sealed + b"#" * (2 << 20),
 }
 
 
