@@ -143,7 +143,7 @@ WORDS = (
         "PATH=",
         "LD_PRELOAD=x",
         "a b=c",
-        "KEY=\ud83d",
+        "KEY=\udcf0",
         "seed",
         "prompt",
         "latest:",
