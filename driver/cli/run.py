@@ -15,6 +15,7 @@ import click
 
 from driver.cli.gate_options import ALLOW_DRIFT, ALLOW_REMOVED, TOLERANCE
 from driver.cli.output import say
+from driver.cli.paths import AnyPath, path_problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +31,14 @@ def _filled(context: click.Context, parameter: click.Parameter, value: Any) -> A
     return value
 
 
+def _path(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """What may be a path: empty is most often an unset variable, see `_filled`."""
+    value = _filled(context, parameter, value)
+    if value is not None and (problem := path_problem(value)):
+        raise click.BadParameter(problem)
+    return value
+
+
 def _finite(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001
     if value is not None and not math.isfinite(value):
         raise click.BadParameter("is no number of seconds; 0 means no limit")
@@ -37,11 +46,11 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 
 
 @click.command(name="run")
-@click.argument("suite", required=False, type=click.Path(path_type=Path))
+@click.argument("suite", required=False, type=AnyPath())
 @click.option(
     "--agent",
     metavar="NAME|FILE|REF",
-    callback=_filled,
+    callback=_path,
     help="An agent of the suite, a docker-agent file (SUITE is then evals/ beside it) or a registry reference; "
     "default: the suite's default_agent.",
 )
@@ -133,7 +142,7 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     "--output",
     default="evidence",
     show_default=True,
-    callback=lambda context, parameter, value: Path(_filled(context, parameter, value)),
+    callback=lambda context, parameter, value: Path(_path(context, parameter, value) or ""),
     metavar="DIR",
     help="Folder for run directories.",
 )
@@ -154,7 +163,7 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 )
 @click.option(
     "--env-from-file",
-    type=click.Path(path_type=Path),
+    type=AnyPath(),
     metavar="FILE",
     help="KEY=VALUE lines: values for the judge, the provider keys and -e KEY; names nothing by itself.",
 )
@@ -171,7 +180,7 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 )
 @click.option(
     "--baseline",
-    type=click.Path(path_type=Path),
+    type=AnyPath(),
     metavar="RUN",
     help="Compare with this sealed run before sealing; the exit status is then the comparison's.",
 )

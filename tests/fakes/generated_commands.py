@@ -69,7 +69,7 @@ class Generated(NamedTuple):
 
 
 def generate(world: Path, rng: Random) -> Generated:
-    """A command line; `world` is the working folder, of `write_world` with run/ and run2/ beside, and may be changed."""
+    """A command line; `world` is the working folder, of `write_world` with run/ and run2/ beside, and is changed."""
     return rng.choices([one for one, _ in _KINDS], [weight for _, weight in _KINDS])[0](world, rng)
 
 

@@ -78,15 +78,18 @@ def write_world(root: Path) -> None:
     (root / "peer.json").write_text(json.dumps({"timestamp": 1, "config": {}, "summary": {}, "sessions": []}))
     (root / "peer.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 100)
     (root / "empty").mkdir()
-    add_odd_kinds(root)
 
 
 def add_odd_kinds(root: Path) -> None:
-    """Links, a fifo and a socket, which no copy of a tree takes along."""
-    os.mkfifo(root / "fifo")
-    (root / "loop").symlink_to("loop")
-    (root / "dangling").symlink_to("nowhere")
-    bind_socket(root / "socket")
+    """Links, a fifo and a socket, where they are not there."""
+    there = {path.name for path in root.iterdir()}
+    if "fifo" not in there:
+        os.mkfifo(root / "fifo")
+    if "socket" not in there:
+        bind_socket(root / "socket")
+    for name, target in (("loop", "loop"), ("dangling", "nowhere")):
+        if name not in there:
+            (root / name).symlink_to(target)
 
 
 def break_tree(root: Path, rng: Random, *, times: int) -> list[str]:

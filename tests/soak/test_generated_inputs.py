@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections import Counter
@@ -15,9 +14,10 @@ from contracts.errors import error_code_of
 from contracts.outcome import Outcome
 from tests.conftest import Rounds
 from tests.fakes.generated_commands import Generated, generate
-from tests.fakes.generated_suites import add_odd_kinds, write_world
+from tests.fakes.generated_suites import write_world
 from tests.fakes.in_process import Said, called
 from tests.fakes.real_runs import ROOT, labctl
+from tests.fakes.restored_world import RestoredWorld
 from tests.fakes.written_runs import attempt_of, plan_of, sealed_run
 
 STATUSES = {0, 1, 2, 3, 4, 5, 130, 143}
@@ -40,16 +40,6 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.make_archive(str(root / "run"), "zip", root, "run")
     shutil.make_archive(str(root / "run"), "gztar", root, "run")
     return root
-
-
-def fresh_world(template: Path, world: Path) -> None:
-    odd = {"fifo", "socket", "loop", "dangling"}
-    shutil.copytree(template, world, ignore=lambda folder, _: odd if Path(folder) == template else set())
-    add_odd_kinds(world)
-
-
-def entries(root: Path) -> set[str]:
-    return {os.path.join(folder, name) for folder, folders, names in os.walk(root) for name in [*folders, *names]}
 
 
 def what_is_wrong(generated: Generated, said: Said) -> str | None:
@@ -83,21 +73,20 @@ def test_every_generated_input_gets_an_answer_that_is_documented(
     template: Path, tmp_path: Path, rounds: Rounds
 ) -> None:
     seen = Counter[int | None]()
+    world = RestoredWorld(template, tmp_path / "world")
     for seed in range(rounds(ci=300, soak=10_000)):
         rng = Random(f"input {seed}")  # noqa: S311 - the same again from the same seed
-        world = tmp_path / "world"
-        fresh_world(template, world)
-        generated = generate(world, rng)
-        before = entries(world)
+        generated = generate(world.root, rng)
+        before = world.entries()
         print(f"seed {seed}: {generated}"[:2000])
-        said = called(generated.argv, cwd=world)
+        said = called(generated.argv, cwd=world.root)
         assert what_is_wrong(generated, said) is None, said
         if said.status == 2:
-            assert entries(world) == before
+            assert world.entries() == before
         if seed % SHOWN_EVERY == 0 and max(map(len, generated.argv)) < LONGEST_WORD:
-            _assert_same_as_a_process(generated, said, world)
+            _assert_same_as_a_process(generated, said, world.root)
         seen[said.status] += 1
-        shutil.rmtree(world)
+        world.restore()
     print(f"statuses: {dict(seen)}")
 
 
