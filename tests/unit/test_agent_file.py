@@ -64,6 +64,7 @@ def test_each_part_has_a_digest_of_its_own(tmp_path: Path, old: str, new: str, c
     ("text", "found"),
     [
         ("agents: [", "agent.yaml line 1: is no YAML"),
+        ("agents:\n  a: " + "[" * 100_000, "agent.yaml line 2: is no YAML: nested too deeply"),
         ("agents:\n  root: {}\n  root: {}\n", "line 3: is no YAML: found duplicate key"),
         ("a: 1\n---\nb: 2\n", "is no YAML"),
         (b"agents: \xff", "agent.yaml: byte 8 is not UTF-8"),
