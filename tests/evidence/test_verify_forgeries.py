@@ -150,11 +150,11 @@ def test_what_was_recorded_is_named_by_its_digest_in_the_manifest(run: Path, nam
 
 
 def test_what_was_added_or_left_out_is_named(run: Path) -> None:
-    (run / "suite" / "prompts" / "v6.md").rename(run / "suite" / "v6.md")
+    (run / "suite" / "cases.json").rename(run / "suite" / "other.json")
     (run / "notes.txt").write_text("all is well\n")
     found = diverges(run)
-    assert "found: suite/prompts/v6.md: is missing; environment.json says that it was recorded" in found
-    assert "found: suite/v6.md: was not recorded: environment.json does not name it" in found
+    assert "found: suite/cases.json: is missing; environment.json says that it was recorded" in found
+    assert "found: suite/other.json: was not recorded: environment.json does not name it" in found
     assert "found: notes.txt: is no file of a run" in found
 
 
