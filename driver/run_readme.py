@@ -18,8 +18,8 @@ from ledger.plan_file import PlannedRow
 SHARING = "SHARING: review before sharing"
 
 _TAKEN_OUT, _LEFT_RUNNING = "What was taken out", "What was left running"
-_OF_THE_RUN = frozenset({_TAKEN_OUT, _LEFT_RUNNING})
-"""Sections that say what happened, so that no plan tells what must stand in them."""
+_OF_THE_RUN = frozenset({_TAKEN_OUT, _LEFT_RUNNING, "Resumed"})
+"""Headings of sections that say what happened, so that no plan tells what must stand in them."""
 NAMED = (evidence.ENVIRONMENT, evidence.COMPARISON)
 """Files that no other one follows from or names."""
 _DIGEST_LINE = re.compile(r"^- `([a-z.]+)` has the digest (sha256:[0-9a-f]{64})\.$", re.MULTILINE)

@@ -91,7 +91,7 @@ def _unless_free(name: str, told: str, before: bytes, after: bytes) -> Mutation:
 
 def _without_free_sections(readme: bytes) -> list[bytes]:
     parts = readme.removesuffix(b"\n").split(b"\n\n## ")
-    free = {b"What was taken out", b"What was left running"}
+    free = {b"What was taken out", b"What was left running", b"Resumed"}
     return [part for part in parts if part.partition(b"\n")[0] not in free] + [readme[-1:]]
 
 
