@@ -115,7 +115,8 @@ def _record_problems(
     root: Path, plan: PlanFile, listed: RunFiles, read: RunRead | None, *, is_thorough: bool
 ) -> list[Found]:
     """What environment.json and README.md name otherwise; another version of labctl has other words."""
-    is_own, found = plan.head.labctl == VERSION, []
+    is_own = plan.head.labctl == VERSION
+    found: list[Found] = []
     manifest = _manifest_of(root) if read is None else read.manifest
     if manifest is not None and (is_own or manifest.recorded):
         found += recorded_problems(manifest, listed.sha256)

@@ -43,7 +43,7 @@ _SPAN = {
     "endTimeUnixNano": "2",
     "attributes": [{"key": "lab.case.id", "value": {"stringValue": "approval"}}],
 }
-_ODD = (
+_ODD: tuple[object, ...] = (
     None,
     1,
     -1,

@@ -113,7 +113,7 @@ def _zip64(run: Path, rng: Random) -> bytes:
 
 
 def _nested(run: Path, rng: Random) -> bytes:
-    inner = rng.choice([_zip, _tar_gz])(run)
+    inner = _zip(run) if rng.random() < 0.5 else _tar_gz(run)
     for _ in range(rng.randrange(3)):
         inner = _zip(run / "nothing", ("run.zip", inner))
     return _zip(run / "nothing", (rng.choice(["run.zip", "run.tar.gz", "a/run.tgz"]), inner))

@@ -50,6 +50,7 @@ def _status() -> int | None:
         main()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else None
+    return None
 
 
 @contextmanager
@@ -83,7 +84,7 @@ def _bounded() -> Iterator[None]:
     before = signal.signal(signal.SIGALRM, stop)
     resource.setrlimit(resource.RLIMIT_AS, (now + _MORE_BYTES, were[1]))
     signal.alarm(HANG_S)
-    faulthandler.dump_traceback_later(_STUCK_S, exit=True, file=sys.__stderr__)
+    faulthandler.dump_traceback_later(_STUCK_S, exit=True, file=2)
     try:
         yield
     finally:

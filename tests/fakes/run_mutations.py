@@ -151,7 +151,8 @@ def _linked(root: Path, rng: Random) -> Mutation:
     elif kind == "to another file":
         (root / name).symlink_to(root / COMPLETE)
     else:
-        (root / name).symlink_to({"to a copy": outside, "to nothing": "/nowhere", "to itself": root / name}[kind])
+        targets = {"to a copy": outside, "to nothing": Path("/nowhere"), "to itself": root / name}
+        (root / name).symlink_to(targets[kind])
     return _mutation(f"{name} is a link {kind}", name)
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -87,7 +88,8 @@ def replayed(root: Path) -> None:
     replay(root, "x", anew=anew, stack_of=_no_stack, progress=_no_stack, warn=print)
 
 
-def _no_stack(*_: object) -> None:  # type: ignore[misc]  # stands for what must never be reached
+def _no_stack(*_: object) -> Any:
+    """Stands for what must never be reached."""
     raise AssertionError
 
 
