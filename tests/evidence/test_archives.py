@@ -133,7 +133,7 @@ def test_an_archive_that_unpacks_to_too_much_is_refused_early(
 
 def test_a_tar_whose_header_has_text_for_a_number_is_refused(tmp_path: Path) -> None:
     member = tarfile.TarInfo("run/plan.json")
-    member.pax_headers = {"size": "many"}
+    member.pax_headers = {"GNU.sparse.map": "many"}
     with tarfile.open(tmp_path / "odd.tar.gz", "w:gz") as packed:
         packed.addfile(member)
     assert "cannot be unpacked: invalid literal" in _refused(tmp_path / "odd.tar.gz")

@@ -7,6 +7,7 @@ import io
 import stat
 import struct
 import tarfile
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -63,7 +64,8 @@ def _files(run: Path) -> list[Path]:
 
 def _zip(run: Path, *more: tuple[str | zipfile.ZipInfo, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
     told = io.BytesIO()
-    with zipfile.ZipFile(told, "w", method) as packed:
+    with warnings.catch_warnings(), zipfile.ZipFile(told, "w", method) as packed:
+        warnings.simplefilter("ignore")  # of a name that is there twice
         for path in _files(run):
             packed.write(path, path.relative_to(run.parent).as_posix())
         for name, content in more:

@@ -126,7 +126,6 @@ def write_run(folder: Path, plan: Plan, records: Iterable[AttemptRecord]) -> Run
     run.write_whole(evidence.RESULTS, grading.results_pieces())
     run.write_whole(evidence.JUNIT, grading.junit_pieces())
     write_manifest(run, plan)
-    run.write_whole(evidence.README, run_readme(plan, redacted=(), digests=named_digests(run.path)).encode())
     return run
 
 
@@ -142,9 +141,10 @@ def sealed_run(folder: Path, plan: Plan | None = None, records: Iterable[Attempt
 
 
 def write_manifest(run: RunDirectory, plan: Plan) -> None:
-    """The manifest with the digests of what the run holds by now; once more after a change to suite/."""
+    """The manifest of what the run holds by now, and the README of that; once more after a change to suite/."""
     recorded = recorded_digests(list_run_files(run.path).sha256)
     run.write_record(evidence.ENVIRONMENT, manifest_of_plan(plan).model_copy(update={"recorded": recorded}))
+    run.write_whole(evidence.README, run_readme(plan, redacted=(), digests=named_digests(run.path)).encode())
 
 
 def seal_again(path: Path) -> None:

@@ -60,7 +60,7 @@ def marking_suite(root: Path) -> Path:
     """Its agent writes its run's mark into the world, and tells what it sees there and a digest of its address."""
     expect = {"assertions": [{"type": "contains", "value": " saw "}]}
     cases = [{"id": f"case-{number}", "input": "go", "expect": expect} for number in range(CASES)]
-    state = {"marks": []}
+    state: dict[str, list[str]] = {"marks": []}
     texts = {"agents/marks.py": AGENT}
     return SuiteFolder(root, SETTINGS, cases=cases, routes=ROUTES, tools=[], state=state, texts=texts).write()
 

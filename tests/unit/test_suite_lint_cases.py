@@ -313,7 +313,7 @@ CASES: list[BrokenRule] = [
         "a name in a working directory that is not UTF-8",
         both(file("working_dirs/repo/\udcff", ""), case(working_dir="repo")),
         "cases.json /cases/0/working_dir (line 14)",
-        '"working_dirs/repo/\udcff" has a name that is not UTF-8',
+        "has a name that is not UTF-8",
     ),
     (
         "a link out of a working directory",
