@@ -32,6 +32,7 @@ def read_yaml(text: str) -> Json:
 
     yaml = YAML(typ="safe", pure=True)
     yaml.Scanner = _bounded_scanner()
+    yaml.composer.warn_double_anchors = False  # YAML 1.2 has them: the last one counts
     try:
         value = yaml.load(text)
     except MarkedYAMLError as error:
@@ -101,6 +102,7 @@ def changed_yaml(text: str, change: Callable[[Any], None]) -> str:
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes = True
     yaml.width = _LONGEST_LINE
+    yaml.composer.warn_double_anchors = False
     document = yaml.load(text)
     change(document)
     written = io.StringIO()

@@ -95,6 +95,12 @@ def test_all_problems_are_named_at_once(tmp_path: Path) -> None:
     }
 
 
+def test_an_anchor_that_is_there_twice_is_right_and_the_last_one_counts() -> None:
+    text = "a: &x 1\nb: &x 2\nc: *x\n"
+    assert read_yaml(text) == {"a": 1, "b": 2, "c": 2}
+    assert changed_yaml(text, lambda document: document.update(d=3)).endswith("d: 3\n")
+
+
 def test_a_bomb_of_aliases_is_refused(tmp_path: Path) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
