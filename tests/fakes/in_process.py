@@ -17,8 +17,8 @@ from typing import IO, NamedTuple
 
 from driver.cli.main import main
 
-HANG_S = 20
-_STUCK_S = 90
+HANG_S = 60
+_STUCK_S = 180
 """Then the process ends with the stacks of all threads: somebody holds it where no signal is heard."""
 _MORE_BYTES = 3 << 30
 

@@ -29,7 +29,7 @@ from tests.fakes.consistent_forgery import forge_consistently
 from tests.fakes.real_runs import labctl, make_runs
 from tests.fakes.run_mutations import Mutation, forge, mutate
 
-HANG_S = 20
+HANG_S = 60
 ACTED_ON_EVERY = 4
 SHOWN_EVERY = 25
 """Of so many mutations one goes through the command itself."""
