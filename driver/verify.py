@@ -88,7 +88,7 @@ def verify_directory(root: Path, *, shown: Path) -> Verified:
         listed = listing.result()
     plan = _checked(root, listed, _plan_of(root, listed) if read is None else read.plan, shown=shown)
     is_told = read is not None and read.follows and not _may_have_sessions(listed)
-    found = _record_problems(root, plan, listed, read, is_thorough=is_thorough)
+    found = _record_problems(root, plan, listed, read)
     if not is_told:
         found += _what_does_not_follow(root, is_own=plan.head.labctl == VERSION)
     if read is None or found:
@@ -111,16 +111,14 @@ def check_seal(root: Path, *, shown: Path) -> None:
     _checked(root, listed, _plan_of(root, listed), shown=shown)
 
 
-def _record_problems(
-    root: Path, plan: PlanFile, listed: RunFiles, read: RunRead | None, *, is_thorough: bool
-) -> list[Found]:
+def _record_problems(root: Path, plan: PlanFile, listed: RunFiles, read: RunRead | None) -> list[Found]:
     """What environment.json and README.md name otherwise; another version of labctl has other words."""
     is_own = plan.head.labctl == VERSION
     found: list[Found] = []
     manifest = _manifest_of(root) if read is None else read.manifest
     if manifest is not None and (is_own or manifest.recorded):
         found += recorded_problems(manifest, listed.sha256)
-    if is_own and is_thorough:
+    if is_own:
         found += readme_problems((root / evidence.README).read_bytes(), plan.head, plan.cases, sha256=listed.sha256)
     return found
 
