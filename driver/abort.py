@@ -12,6 +12,7 @@ from contracts.errors import LabError
 from contracts.record import Record
 from driver import clock
 from driver.interrupts import Interrupted
+from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 
 
@@ -32,7 +33,7 @@ class Reached:
 
 
 @contextmanager
-def leave_unsealed(run: RunDirectory, *, planned: int) -> Iterator[Reached]:
+def leave_unsealed(run: RunDirectory, *, planned: int, redactor: Redactor) -> Iterator[Reached]:
     """Within: the run is written. On any error it stays without COMPLETE, or is removed if no attempt began."""
     reached = Reached()
     try:
@@ -41,13 +42,13 @@ def leave_unsealed(run: RunDirectory, *, planned: int) -> Iterator[Reached]:
         if not reached.attempts_began:
             run.discard()
             raise
-        _keep(run, error, planned=planned)
+        _keep(run, error, planned=planned, redactor=redactor)
         raise
     finally:
         run.close()
 
 
-def _keep(run: RunDirectory, error: BaseException, *, planned: int) -> None:
+def _keep(run: RunDirectory, error: BaseException, *, planned: int, redactor: Redactor) -> None:
     is_sealed = (run.path / evidence.COMPLETE).exists()  # a signal may come after the last write
     if isinstance(error, LabError | Interrupted):
         error.kept = f"{run.path} ({'sealed' if is_sealed else 'unsealed: it is never graded'})"
@@ -59,7 +60,7 @@ def _keep(run: RunDirectory, error: BaseException, *, planned: int) -> None:
         planned_cases=planned,
     )
     try:
-        run.write_record(evidence.ABORT, abort)
+        run.write_record(evidence.ABORT, redactor.writing(evidence.ABORT, may_be_cut=True).redact_record(abort))
     except LabError as second:
         # the disk that failed the run may fail this as well; the first error is the one to report
         error.add_note(f"abort.json could not be written either: {second.message}")

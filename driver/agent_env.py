@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from contracts.canonical import digest_of_bytes
 from contracts.errors import ErrorCode, Found, LabError
+from driver.secret_values import looks_secret
 
 PROVIDER_KEYS = (
     "OPENAI_API_KEY",
@@ -77,7 +78,8 @@ def resolve_agent_env(
 ) -> AgentEnv:
     """The environment for agents from `-e` arguments and the host's provider keys.
 
-    An explicit `KEY=VALUE` wins over the host's and is kept whole. Every value is secret unless `not_secret` names it.
+    An explicit `KEY=VALUE` wins over the host's and is kept whole. A value is secret where `secret` names it, or where
+    it looks so (`driver.secret_values`) and `not_secret` does not name it.
 
     Raises:
         LabError: UNSET_VARIABLE for all `KEY` without a value anywhere; BAD_USAGE for a name that no shell could set.
@@ -108,7 +110,8 @@ def resolve_agent_env(
             expected="-e KEY=VALUE, or KEY set in the environment of labctl",
             next_step=f"export {unset[0]}=… or write -e {unset[0]}=…",
         )
-    return AgentEnv(values=values, secret=frozenset(values) - (frozenset(not_secret) - frozenset(secret)))
+    seen = {key for key, value in values.items() if key in PROVIDER_KEYS or looks_secret(key, value)}
+    return AgentEnv(values=values, secret=frozenset(values) & ((seen - frozenset(not_secret)) | frozenset(secret)))
 
 
 def name_of(argument: str) -> str:

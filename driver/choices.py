@@ -20,6 +20,7 @@ from driver.fault_reach import refuse_faults_of
 from driver.jobs import profiles_of
 from driver.refusals import Refusals
 from driver.request import RunRequest
+from driver.secret_values import held_secrets, looks_secret
 from ledger.run_id import RANDOM_BYTES, checked_run_id, new_run_id
 
 
@@ -36,6 +37,8 @@ class Choices:
     values: Mapping[str, str]
     """The host's, over them those of `--env-from-file`, over both an explicit `-e KEY=VALUE`: what a judge is asked
     with."""
+    held: Mapping[str, str]
+    """Values that look secret among labctl's own environment and those of `--env-from-file`, whoever they are for."""
     run_id: str
     started_at: datetime
 
@@ -45,6 +48,7 @@ def choose(request: RunRequest, *, host_env: Mapping[str, str], fetch: Fetch) ->
     suite = load_suite(request.suite)
     flags = Refusals()
     file_values = flags.value_of(lambda: _file_values(request, host_env))
+    held = _held(request, host_env, file_values or {})
     host_env = {**host_env, **(file_values or {})}
     cases = flags.value_of(lambda: select_cases(suite, case_ids=request.case_ids, only=request.only))
     agent = flags.value_of(lambda: choose_agent(suite, request, fetch=fetch))
@@ -66,6 +70,7 @@ def choose(request: RunRequest, *, host_env: Mapping[str, str], fetch: Fetch) ->
         env=env,
         profiles=profiles,
         values=values,
+        held=held,
         run_id=run_id,
         started_at=started_at,
     )
@@ -75,9 +80,17 @@ def _file_values(request: RunRequest, host_env: Mapping[str, str]) -> dict[str, 
     return read_env_values(request.env_from_file, host=host_env) if request.env_from_file else {}
 
 
+def _held(request: RunRequest, host_env: Mapping[str, str], file_values: Mapping[str, str]) -> dict[str, str]:
+    """By names that no variable has: the same one may be another value for the agent."""
+    of_file = {f"file:{name}": value for name, value in file_values.items() if looks_secret(name, value)}
+    held = of_file | held_secrets(host_env)
+    return {name: value for name, value in held.items() if name.partition(":")[2] not in request.not_secret}
+
+
 def _agent_env(request: RunRequest, suite: Suite, agent: ChosenAgent | None, host_env: Mapping[str, str]) -> AgentEnv:
     declared = suite.agents.get(agent.plan.name) if agent else None
     secret = declared.secret if declared else ()
+    secret = (*secret, agent.plan.auth) if agent is not None and agent.plan.auth else secret
     named, not_secret = request.env, request.not_secret
     if agent is not None and agent.plan.adapter == "docker-agent" and host_env.get(MODELS_GATEWAY):
         named = (MODELS_GATEWAY, *named)  # an explicit one comes later and wins

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pydantic import ValidationError
 
@@ -153,13 +154,21 @@ class Collector:
             self._write(line)
 
     def _write(self, line: RunnerAttempt) -> None:
-        record = capture_attempt(self.redactor.redact_record(line.record), level=self.plan.capture)
+        record = capture_attempt(self._of_attempts.redact_record(line.record), level=self.plan.capture)
         # rows first: `resume` drops rows that have no attempt line, so a cut between the two loses nothing
         for row in line.journal:
-            self.run.append(evidence.JOURNAL, self.redactor.redact_record(row).to_line())
+            self.run.append(evidence.JOURNAL, self._of_journal.redact_record(row).to_line())
         self.run.append(evidence.ATTEMPTS, record.to_line())
         self.collected.attempts += 1
         self.progress(record)
+
+    @cached_property
+    def _of_attempts(self) -> Redactor:
+        return self.redactor.writing(evidence.ATTEMPTS, may_be_cut=True)
+
+    @cached_property
+    def _of_journal(self) -> Redactor:
+        return self.redactor.writing(evidence.JOURNAL)
 
     def _give_up_on_attempts_under_way(self) -> None:
         cases = {case.case_id: case for case in self.plan.cases}

@@ -65,16 +65,11 @@ class Conclusion:
             telemetry=telemetry,
         )
         recorded = recorded_digests(list_run_files(run.path).sha256)  # names of files stand in COMPLETE as they are
-        manifest = redactor.redact_record(manifest).model_copy(update={"recorded": recorded})
-        run.write_record(evidence.ENVIRONMENT, manifest)
+        manifest = redactor.writing(evidence.ENVIRONMENT).redact_record(manifest)
+        run.write_record(evidence.ENVIRONMENT, manifest.model_copy(update={"recorded": recorded}))
         comparison = gate.pass_through(run, redactor=redactor) if gate else None
-        readme = run_readme(
-            plan,
-            redacted=redactor.names,
-            not_redactable=redactor.too_short,
-            kept=stack.kept,
-            digests=named_digests(run.path),
-        )
+        # last: it says what was taken out of the others
+        readme = run_readme(plan, redactor=redactor, kept=stack.kept, digests=named_digests(run.path))
         run.write_whole(evidence.README, readme.encode())
         seal(run)
         return grading, comparison

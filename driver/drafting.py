@@ -41,6 +41,8 @@ class Draft:
     env: AgentEnv
     judge: JudgePlan | None
     """None: nothing to judge, or nobody to ask."""
+    held: Mapping[str, str]
+    """Secrets by name that labctl was given and may be nobody's."""
     plan: Plan
     """Complete but for the images."""
     bases: BaseImages
@@ -76,8 +78,9 @@ class Draft:
     def secrets(self) -> dict[str, str]:
         """Every value that may reach no file, by its name."""
         secrets = self.env.secrets
-        own = self.judge.secrets if self.judge else {}
-        return secrets | {name: value for name, value in own.items() if value not in secrets.values()}
+        for more in (self.judge.secrets if self.judge else {}, self.held):
+            secrets = secrets | {name: value for name, value in more.items() if value not in secrets.values()}
+        return secrets
 
     def warnings(self) -> list[str]:
         """What a person should know before the run starts."""
@@ -131,6 +134,7 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         agent=agent,
         env=chosen.env,
         judge=judge,
+        held=chosen.held,
         plan=plan,
         bases=surroundings.bases,
         cases_with_toxics=cases_with_toxics(cases.having("faults"), chosen.profiles),

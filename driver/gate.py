@@ -46,7 +46,8 @@ class Gate:
                 ErrorCode.BUG, f"{run.path} cannot be read back to compare it", kept=f"{run.path} (unsealed)"
             )
         candidate = Side(root=run.path, plan=read.plan.head, manifest=read.manifest, rows=read.rows)
-        comparison = redactor.redact_record(compare(self.baseline, candidate, allowance=self.allowance))
+        compared = compare(self.baseline, candidate, allowance=self.allowance)
+        comparison = redactor.writing(evidence.COMPARISON).redact_record(compared)
         run.write_record(evidence.COMPARISON, comparison)
         return comparison
 

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from ledger.grading import Grading
 
 
+_MOST_NAMED = 5
+"""Files in one line of warning."""
+
+
 @dataclass(frozen=True)
 class RunOutcome:
     """A sealed run."""
@@ -131,11 +135,12 @@ def _run(
     warn: Callable[[str], None],
 ) -> RunOutcome:
     plan = ready.plan
+    redactor = Redactor(draft.secrets)
+    warn = _redacting(warn, redactor)
     if caveat := not_promised(plan):
         warn(caveat)
     for text in draft.warnings():
         warn(text)
-    redactor = Redactor(draft.secrets)
     for name in redactor.too_short:
         warn(f"the value of {name} is too short to be taken out of the evidence")
     folder = draft.agent.folder
@@ -147,8 +152,9 @@ def _run(
     ):
         conclusion = background.submit(_prepare_conclusion, draft)
         run = RunDirectory.create(draft.request.evidence, run_id=plan.run_id)
-        with leave_unsealed(run, planned=len(plan.cases)) as reached:
+        with leave_unsealed(run, planned=len(plan.cases), redactor=redactor) as reached:
             _write_inputs(run, plan, stage, redactor=redactor, not_the_agents=folder.left_out if folder else ())
+            _tell_what_is_missing(redactor, warn=warn)
             world = _world(draft, ready, stage, spans)
             collector = Collector(
                 run=run,
@@ -235,15 +241,34 @@ def _telling_what_is_kept(stack: Stack, warn: Callable[[str], None]) -> Iterator
 def _write_inputs(
     run: RunDirectory, plan: Plan, stage: Staged, *, redactor: Redactor, not_the_agents: Sequence[str]
 ) -> None:
-    run.write_record(evidence.PLAN, redactor.redact_record(plan))
+    run.write_record(evidence.PLAN, redactor.writing(evidence.PLAN).redact_record(plan))
     left_out = [f"suite: {name}" for name in keep_suite(run, stage, redactor=redactor)]
     left_out += [f"agent: {name}" for name in keep_agent(run, stage, redactor=redactor)]
     left_out += [
         f"agent: {name} (a link to no file of the agent, or a hidden file of secrets; it gets neither)"
         for name in not_the_agents
     ]
+    log = RunLog(run, redactor)
     for line in left_out:
-        run.append(evidence.RUN_LOG, f"labctl | not kept of the {line}")
+        log.line("labctl", f"not kept of the {line}")
+
+
+def _redacting(warn: Callable[[str], None], redactor: Redactor) -> Callable[[str], None]:
+    """Warnings quote what tools and services said."""
+    quoting = redactor.writing("stderr", may_be_cut=True)
+    return lambda text: warn(quoting.redact_text(text))
+
+
+def _tell_what_is_missing(redactor: Redactor, *, warn: Callable[[str], None]) -> None:
+    """Said at the start, where it can still be another suite: a fixture that looks like a key is one of the world."""
+    inputs = (f"{evidence.SUITE_FOLDER}/", f"{evidence.AGENT_FOLDER}/")
+    found = {file: sum(of.values()) for file, of in redactor.counts.by_file().items() if file.startswith(inputs)}
+    if found:
+        named = ", ".join([*found][:_MOST_NAMED]) + (", …" if len(found) > _MOST_NAMED else "")
+        warn(
+            f"secrets are taken out of the run's copy of its inputs, {sum(found.values())} in all ({named}); a replay, "
+            "which runs from that copy, will not have them"
+        )
 
 
 def _judging(draft: Draft) -> AbstractContextManager[Judging | None]:

@@ -12,8 +12,10 @@ from contracts.canonical import digest_of_file
 from contracts.errors import Found
 from contracts.plan import Plan, PlannedCase
 from driver.ports import KeptContainer
+from driver.secret_values import HELD
 from ledger.capture import PLAIN_BYTES, WHOLE_BYTES
 from ledger.plan_file import PlannedRow
+from ledger.redaction import Redactor
 
 SHARING = "SHARING: review before sharing"
 
@@ -32,8 +34,7 @@ Cases = Sequence[PlannedCase] | Sequence[PlannedRow]
 def run_readme(
     plan: Plan,
     *,
-    redacted: Sequence[str],
-    not_redactable: Sequence[str] = (),
+    redactor: Redactor,
     kept: Sequence[KeptContainer] = (),
     digests: Mapping[str, str] | None = None,
 ) -> str:
@@ -41,14 +42,13 @@ def run_readme(
 
     Args:
         plan: as it was written, redacted.
-        redacted: names of the values that were taken out of every file.
-        not_redactable: names of the secret values that are too short for that.
+        redactor: with which every other file was written.
         kept: containers that --keep-containers left.
         digests: of the files in `NAMED`, as far as they are there.
 
     """
     before, after = _of_the_plan(plan, plan.cases, digests or {})
-    parts = [*before, _redaction(plan, redacted, not_redactable), *after, *([_what_was_kept(kept)] if kept else [])]
+    parts = [*before, _redaction(plan, redactor), *after, *([_what_was_kept(kept)] if kept else [])]
     return "\n\n".join(parts) + "\n"
 
 
@@ -134,15 +134,20 @@ def _invariants(cases: Cases, digests: Mapping[str, str]) -> str:
     return "## What must hold\n\n" + "\n".join(lines)
 
 
-def _redaction(plan: Plan, redacted: Sequence[str], not_redactable: Sequence[str]) -> str:
+def _redaction(plan: Plan, redactor: Redactor) -> str:
+    held = [name for name in redactor.names if name.startswith(HELD)]
+    named = [name for name in redactor.names if name not in held]
+    of_environment = f" and {len(held)} of labctl's own environment" if held else ""
     lines = [
-        f"- Values taken out of every file, as `[redacted:NAME]`: {_named(redacted)}. They were looked for as they "
-        "are, JSON-escaped, URL-encoded, HTML-escaped and in base64."
-        if redacted
+        f"- Values taken out of every file, as `[redacted:NAME]`: {_named(named) or 'none that was given'}"
+        f"{of_environment}. They were looked for as they are, JSON-escaped, URL-encoded, HTML-escaped and in base64."
+        if redactor.names
         else "- No secret value was known to this run; none was looked for."
     ]
-    if not_redactable:
-        lines.append(f"- Too short to be taken out, so possibly in these files: {_named(not_redactable)}.")
+    lines.append("- Also what has the shape of a well-known kind of key, as `[redacted:shape:KIND]`, whoever's it is.")
+    if redactor.too_short:
+        lines.append(f"- Too short to be taken out, so possibly in these files: {_named(redactor.too_short)}.")
+    lines += _counts(redactor.counts.by_file())
     if plan.capture == "payloads":
         kept = f"whole up to {WHOLE_BYTES} bytes each, then cut with a note"
     else:
@@ -152,6 +157,21 @@ def _redaction(plan: Plan, redacted: Sequence[str], not_redactable: Sequence[str
     if plan.agent.file:
         lines.append("- `agent/` is the agent's folder, likewise, without version control and hidden files of secrets.")
     return f"## {_TAKEN_OUT}\n\n" + "\n".join(lines)
+
+
+def _counts(by_file: Mapping[str, Mapping[str, int]]) -> list[str]:
+    if not by_file:
+        return ["- Nothing was found to take out."]
+    rows = [
+        f"  - `{file}`: {', '.join(f'{name} {count}' for name, count in names.items())}"
+        for file, names in by_file.items()
+    ]
+    more = len(rows) - _MOST_NAMED
+    return [
+        "- Found, and how often (files that are made from these hold the same marks and are not counted):",
+        *rows[:_MOST_NAMED],
+        *([f"  - and in {more} more files"] if more > 0 else []),
+    ]
 
 
 def _how_to_verify() -> str:

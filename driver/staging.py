@@ -100,6 +100,7 @@ def keep_agent(run: RunDirectory, stage: Staged, *, redactor: Redactor) -> list[
 def _keep(run: RunDirectory, folder: Path, to: str, redactor: Redactor) -> list[str]:
     left_out = []
     kept_bytes = 0
+    names = _Names(to, redactor)
     for path in sorted(one for one in folder.rglob("*") if one.is_file()):
         relative = path.relative_to(folder).as_posix()
         size = path.stat().st_size
@@ -107,5 +108,24 @@ def _keep(run: RunDirectory, folder: Path, to: str, redactor: Redactor) -> list[
             left_out.append(f"{relative} ({size} bytes, {digest_of_file(path)})")
             continue
         kept_bytes += size
-        run.write_whole(f"{to}/{relative}", redactor.redact_bytes(path.read_bytes()))
+        name = names.of(relative)
+        run.write_whole(name, redactor.writing(name).redact_bytes(path.read_bytes()))
     return left_out
+
+
+class _Names:
+    """The names of files in the evidence: redacted as their contents are, so that what names a file still finds it."""
+
+    def __init__(self, to: str, redactor: Redactor) -> None:
+        self._to, self._redactor = to, redactor.writing(f"{to}/ (names of files)")
+        self._taken: set[str] = set()
+
+    def of(self, relative: str) -> str:
+        """The name below the run directory; a number tells two apart that became one."""
+        redacted, number = self._redactor.redact_text(relative), 1
+        name = redacted
+        while name in self._taken:
+            number += 1
+            name = f"{redacted} #{number}"
+        self._taken.add(name)
+        return f"{self._to}/{name}"

@@ -84,7 +84,7 @@ def keep_spans(  # noqa: PLR0913 - what was said, and where it is
 
     `said` is what the runner says of its spans; None: it ended before it could.
     """
-    copy = _Copy(redactor)
+    copy = _Copy(redactor.writing(evidence.OTLP, may_be_cut=True))
     troubles = [said.trouble] if said is not None and said.trouble else []
     with ExitStack() as opened:
         lines: Iterable[bytes] = ()

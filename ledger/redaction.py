@@ -1,72 +1,85 @@
-"""Takes known secret values out of texts, bytes and JSON before anything is written down."""
+"""Takes secret values and what has the shape of a key out of texts, bytes and JSON before anything is written down."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import Enum
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic.dataclasses import is_pydantic_dataclass
 from pydantic.fields import FieldInfo
 
 from contracts.record import Json, Record
-from ledger.secret_forms import SHORTEST_BYTES, spellings
+from ledger.key_shapes import without_keys
+from ledger.known_secrets import KnownSecrets
+from ledger.redaction_counts import RedactionCounts
 
 R = TypeVar("R", bound=Record)
 
 _OF_THE_LAB = re.compile(r"sha256:[0-9a-f]{64}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _RUN_ID = "run_id"
+_NAMES_OF_CASES = frozenset({"case_id", "title"})
+"""Never cut, and the same in plan, attempts and journal."""
 
 
 class Redactor:
-    """Replaces every known secret value, in any spelling, with `[redacted:NAME]`.
+    """Replaces every known secret value, in any spelling, with `[redacted:NAME]`, and every key of a well-known shape.
 
-    Without secrets each method returns its argument itself.
+    What has nothing to take out comes back itself.
     """
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
         """`secrets` maps names to values; of equal values the first name in order is shown."""
-        named: dict[str, str] = {}
-        for name in sorted(secrets):
-            named.setdefault(secrets[name], name)
-        self._secrets = {name: value for value, name in named.items() if len(value.encode()) >= SHORTEST_BYTES}
-        self.names: tuple[str, ...] = tuple(
-            name for name in sorted(secrets) if len(secrets[name].encode()) >= SHORTEST_BYTES
-        )
+        self._known = KnownSecrets(secrets)
+        self._file: str | None = None
+        self._may_be_cut = False
+        self.counts = RedactionCounts()
+        """What was taken out by the redactors that `writing` made of this one."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
         """Names of the values that are taken out."""
-        self.too_short: tuple[str, ...] = tuple(
-            name for name in sorted(secrets) if 0 < len(secrets[name].encode()) < SHORTEST_BYTES
-        )
+        return self._known.names
+
+    @property
+    def too_short(self) -> tuple[str, ...]:
         """Names of the values that are too short to be taken out of anything; somebody has to be told."""
+        return self._known.too_short
+
+    def writing(self, file: str, *, may_be_cut: bool = False) -> Redactor:
+        """The same for one file of the run, counting what is taken out of it.
+
+        `may_be_cut`: texts may have been cut, in which case half a value or more where a text begins, ends, or has
+        the mark of a cut is taken out too.
+        """
+        one = Redactor({})
+        one._known, one.counts, one._file, one._may_be_cut = self._known, self.counts, file, may_be_cut
+        return one
 
     def redact_text(self, text: str) -> str:
-        """The text without any secret value."""
-        if not self._secrets:
-            return text
-        return self._pattern.sub(lambda match: self._replacement(match.group()), text)
+        """The text without any secret value or key."""
+        return self._redacted(text, may_be_cut=self._may_be_cut)
 
     def redact_bytes(self, content: bytes) -> bytes:
-        """The bytes without any secret value; bytes that are no UTF-8 stay as they are."""
-        if not self._secrets:
-            return content
-        return self.redact_text(content.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        """The bytes without any secret value or key; bytes that are no UTF-8 stay as they are."""
+        text = content.decode("utf-8", "surrogateescape")
+        redacted = self.redact_text(text)
+        return content if redacted is text else redacted.encode("utf-8", "surrogateescape")
 
     def redact_json(self, value: Json) -> Json:
         """The JSON value with every key and string redacted, and numbers whose whole text is a secret."""
-        if not self._secrets:
-            return value
         if isinstance(value, str):
             return self.redact_text(value)
         if isinstance(value, dict):
-            return {self.redact_text(key): self.redact_json(item) for key, item in value.items()}
+            return self._redact_map(value, self.redact_json)
         if isinstance(value, list | tuple):
-            return [self.redact_json(item) for item in value]
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            name = next((name for name, secret in self._secrets.items() if secret.strip() == repr(value)), None)
-            return value if name is None else f"[redacted:{name}]"
+            return _same_or(value, [self.redact_json(item) for item in value])
+        if isinstance(value, int | float) and not isinstance(value, bool) and self._known:
+            name = self._known.name_of_number(value)
+            return value if name is None else self._marked(name)
         return value
 
     def redact_record(self, record: R) -> R:
@@ -75,54 +88,71 @@ class Redactor:
         What the lab itself wrote stays, so that the record can be read back: words of closed lists, numbers, digests,
         instants and run ids. In free JSON (`Json` fields) numbers are redacted as well.
         """
-        if not self._secrets:
-            return record
-        return record.model_copy(update=self._changes(record))
+        changes = self._changes(record)
+        return record.model_copy(update=changes) if changes else record
+
+    def _redacted(self, text: str, *, may_be_cut: bool) -> str:
+        if self._known:
+            text = self._known.taken_out(text, may_be_cut=may_be_cut, told=self._count)
+        return without_keys(text, found=self._count)
+
+    def _count(self, name: str) -> None:
+        if self._file is not None:
+            self.counts.add(self._file, name)
+
+    def _marked(self, name: str) -> str:
+        self._count(name)
+        return f"[redacted:{name}]"
 
     def _changes(self, record: Any) -> dict[str, Any]:
-        """The open fields of a record by name, redacted."""
+        """The open fields of a record by name that are others when redacted."""
         changes = {}
         for name, is_json in _open_fields(record.__class__):
             value = getattr(record, name)
-            changes[name] = self.redact_json(value) if is_json else self._redact_typed(value)
+            if name in _NAMES_OF_CASES and isinstance(value, str):
+                redacted: object = self._redacted(value, may_be_cut=False)
+            else:
+                redacted = self.redact_json(value) if is_json else self._redact_typed(value)
+            if redacted is not value:
+                changes[name] = redacted
         return changes
 
     def _redact_typed(self, value: object) -> object:
         if isinstance(value, Record):
             return self.redact_record(value)
         if is_pydantic_dataclass(type(value)):
-            return replace(value, **self._changes(value))  # type: ignore[type-var]  # it is one
+            changes = self._changes(value)
+            return replace(value, **changes) if changes else value  # type: ignore[type-var]  # it is one
         if isinstance(value, str) and not isinstance(value, Enum):
             return value if _OF_THE_LAB.fullmatch(value) else self.redact_text(value)
         if isinstance(value, tuple):
-            return tuple(self._redact_typed(item) for item in value)
+            return _same_or(value, tuple(self._redact_typed(item) for item in value))
         if isinstance(value, dict):
-            return {self.redact_text(key): self._redact_typed(item) for key, item in value.items()}
+            return self._redact_map(value, self._redact_typed)
         return value
 
-    @cached_property
-    def _alternatives(self) -> list[tuple[str, str]]:
-        """(pattern, name) of every spelling, longest first, so that a longer secret wins over one inside it."""
-        found = [
-            (length, pattern, name) for name, value in self._secrets.items() for length, pattern in spellings(value)
-        ]
-        found.sort(key=lambda entry: (-entry[0], entry[1]))
-        return [(pattern, name) for _, pattern, name in found]
+    def _redact_map(self, value: dict[str, Any], redact: Callable[[Any], Any]) -> dict[str, Any]:
+        redacted: dict[str, Any] = {}
+        is_same = True
+        for key, item in value.items():
+            new_key, new_item = self.redact_text(key), redact(item)
+            is_same = is_same and new_key is key and new_item is item
+            redacted[_free(new_key, redacted)] = new_item
+        return value if is_same else redacted
 
-    @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        # What was redacted before is matched first and stays, so that redacting twice changes nothing.
-        done = [re.escape(f"[redacted:{name}]") for name in self._secrets]
-        return re.compile("|".join([*done, *(pattern for pattern, _ in self._alternatives)]))
 
-    @cached_property
-    def _compiled(self) -> list[tuple[re.Pattern[str], str]]:
-        return [(re.compile(pattern), name) for pattern, name in self._alternatives]
+def _free(key: str, taken: Mapping[str, object]) -> str:
+    """The key, or with a number where two keys became one: no value is lost."""
+    free, number = key, 1
+    while free in taken:
+        number += 1
+        free = f"{key} #{number}"
+    return free
 
-    def _replacement(self, found: str) -> str:
-        """Asked only for hits, so that the one big pattern needs no groups."""
-        name = next((name for pattern, name in self._compiled if pattern.fullmatch(found)), None)
-        return found if name is None else f"[redacted:{name}]"
+
+def _same_or(value: Any, redacted: Any) -> Any:
+    """The value itself where none of its items is another."""
+    return value if all(one is other for one, other in zip(value, redacted, strict=True)) else redacted
 
 
 @cache

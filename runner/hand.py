@@ -24,6 +24,7 @@ from contracts.suite.suite import Suite
 from contracts.telemetry import COLLECTOR, COLLECTOR_SINK, OBSERVE_PROFILE, SpanCount
 from ledger.capture import capture_attempt
 from ledger.grading import grade_run
+from ledger.redaction import Redactor
 from ledger.results import exit_of
 from ledger.run_directory import RunDirectory
 from ledger.run_id import RANDOM_BYTES, new_run_id
@@ -95,13 +96,15 @@ def _run(options: argparse.Namespace, argv: list[str], *, profiles: tuple[str, .
         spans=COLLECTOR_SINK if OBSERVE_PROFILE in profiles else None,
         startup_seconds=STARTUP_S,
     )
+    redactor = Redactor({})  # nobody told it any value: only what has the shape of a key is found
     with closing(Execution.of(order, suite=suite)) as execution:
         watch = Watch(end=execution.end)
         watch.start(stdin=None)
         execution.reach()
         with closing(RunDirectory.create(options.evidence, run_id=plan.run_id)) as run:
+            plan = redactor.redact_record(plan)
             run.write_record(evidence.PLAN, plan)
-            execution.run(started=lambda _: None, emit=lambda attempt: _append(run, attempt))
+            execution.run(started=lambda _: None, emit=lambda attempt: _append(run, attempt, redactor))
             if (count := execution.tracing.finish()) is not None:
                 sys.stderr.write(told_spans(count))
             watch.stop()
@@ -149,8 +152,9 @@ def plan_by_hand(suite: Suite, *, command: tuple[str, ...], profiles: tuple[str,
     )
 
 
-def _append(run: RunDirectory, attempt: RunnerAttempt) -> None:
+def _append(run: RunDirectory, attempt: RunnerAttempt, redactor: Redactor) -> None:
     # rows first, as the driver does: a cut between the two leaves rows that nobody misses
     for row in attempt.journal:
-        run.append(evidence.JOURNAL, row.to_line())
-    run.append(evidence.ATTEMPTS, capture_attempt(attempt.record, level="metadata").to_line())
+        run.append(evidence.JOURNAL, redactor.redact_record(row).to_line())
+    record = redactor.redact_record(attempt.record)
+    run.append(evidence.ATTEMPTS, capture_attempt(record, level="metadata").to_line())

@@ -19,6 +19,7 @@ from driver.run_readme import named_digests, run_readme
 from driver.seal import seal
 from driver.version import VERSION
 from ledger.grading import grade_run
+from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 
 _NO_CONTENT = digest_of_bytes(b"")
@@ -40,7 +41,7 @@ def write_large_run(folder: Path, *, run_id: str, cases: int, failing: int, prom
     run.write_whole(evidence.RUN_LOG, b"bench\n")
     recorded = recorded_digests(list_run_files(run.path).sha256)
     run.write_record(evidence.ENVIRONMENT, _manifest(plan).model_copy(update={"recorded": recorded}))
-    run.write_whole(evidence.README, run_readme(plan, redacted=(), digests=named_digests(run.path)).encode())
+    run.write_whole(evidence.README, run_readme(plan, redactor=Redactor({}), digests=named_digests(run.path)).encode())
     seal(run)
     return run.path
 

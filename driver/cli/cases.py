@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from contracts.errors import one_line
+from driver.cli.discretion import tell
 from driver.cli.output import say
 from driver.cli.paths import AnyPath
 
@@ -79,9 +80,9 @@ def import_cases(sessions: Path, target: Path) -> int:
 
     imported = import_sessions(sessions, target)
     for name, case_id in imported.renamed:
-        click.echo(f'labctl: the session "{one_line(name)}" is the case "{case_id}"', err=True)
+        tell(f'labctl: the session "{one_line(name)}" is the case "{case_id}"')
     for line in imported.left_out:
-        click.echo(f"labctl: left out: {one_line(line)}", err=True)
-    click.echo(f"labctl: {imported.cases} cases; next: labctl cases lint {target}", err=True)
+        tell(f"labctl: left out: {one_line(line)}")
+    tell(f"labctl: {imported.cases} cases; next: labctl cases lint {target}")
     say(target)
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from driver.cli.discretion import tell
 from driver.cli.output import say
 
 
@@ -22,14 +23,14 @@ def command(*, kept: bool) -> int:
     except LabError as error:
         if error.code is not ErrorCode.NO_ENGINE:
             raise
-        click.echo(f"labctl: no engine was cleaned: {error.message}", err=True)
+        tell(f"labctl: no engine was cleaned: {error.message}")
     removed = [line for part in cleaned for line in part.removed]
     for line in removed:
         say(f"removed {line}")
     for run in sorted({run for part in cleaned for run in part.spared_runs}):
-        click.echo(f"left alone: {run} is live, or another machine's", err=True)
+        tell(f"left alone: {run} is live, or another machine's")
     for run in sorted({run for part in cleaned for run in part.kept_runs}):
-        click.echo(f"left alone: {run} kept its containers; next: labctl clean --kept", err=True)
+        tell(f"left alone: {run} kept its containers; next: labctl clean --kept")
     if not removed:
-        click.echo("nothing to remove", err=True)
+        tell("nothing to remove")
     return 0

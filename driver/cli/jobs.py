@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from contracts.errors import one_line
+from driver.cli.discretion import tell
 from driver.cli.output import say
 from driver.cli.paths import AnyPath
 
@@ -30,5 +31,5 @@ def command(suite: Path, *, as_json: bool) -> int:
     for name, profiles in jobs.items():
         say(one_line(f"{name:<{width}}  {', '.join(profiles) or 'no profile'}"))
     if not jobs:
-        click.echo(f"labctl: {suite} declares no [jobs.NAME]", err=True)
+        tell(f"labctl: {suite} declares no [jobs.NAME]")
     return 0

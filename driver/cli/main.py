@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from driver.cli.discretion import tell
 from driver.cli.output import open_missing_streams
 from driver.interrupts import Interrupted
 from driver.version import VERSION
@@ -78,17 +79,17 @@ def _report(error: BaseException, *, debug: bool) -> int:
     from contracts.errors import ErrorCode, LabError  # noqa: PLC0415 - not needed for --help
 
     if isinstance(error, Interrupted):
-        click.echo(str(error), err=True)
+        tell(str(error))
         return error.exit_code
     if debug:
         import traceback  # noqa: PLC0415 - only for --debug
 
-        traceback.print_exception(error)
+        tell("".join(traceback.format_exception(error)).rstrip("\n"))
     if not isinstance(error, LabError):
         error = LabError(
             ErrorCode.BUG,
             f"{type(error).__name__}: {error}",
             next_step="run the command again as `labctl --debug …` and report the traceback",
         )
-    click.echo(str(error), err=True)
+    tell(str(error))
     return int(error.exit_code)

@@ -7,6 +7,8 @@ import sys
 
 import click
 
+from driver.cli.discretion import tell
+
 
 def say(text: object) -> None:
     """Print a result; where stdout takes no more, say so on stderr once and go on."""
@@ -14,9 +16,7 @@ def say(text: object) -> None:
         _echo(str(text))
     except OSError as error:
         if not isinstance(error, BrokenPipeError):
-            click.echo(
-                f"labctl: warning: stdout cannot be written: {error.strerror}; it would have said: {text}", err=True
-            )
+            tell(f"labctl: warning: stdout cannot be written: {error.strerror}; it would have said: {text}")
         # nothing more can be said there, nor may the interpreter's last flush fail
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from driver.cli.discretion import tell
 from driver.cli.gate_options import ALLOW_DRIFT, ALLOW_REMOVED, TOLERANCE
 from driver.cli.output import say
 from driver.cli.paths import AnyPath, path_problem
@@ -159,7 +160,7 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     "--env",
     metavar="KEY[=VALUE]",
     multiple=True,
-    help="A variable for the agent; its value is in no file. Known provider keys of the host reach it unasked.",
+    help="A variable for the agent; what looks secret is in no file. Known provider keys of the host reach it unasked.",
 )
 @click.option(
     "--env-from-file",
@@ -207,7 +208,7 @@ def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> 
         stack, why = choice.result()
         gc.enable()
         if why:
-            click.echo(f"labctl: {why}", err=True)
+            tell(f"labctl: {why}")
         if request.capture == "payloads":
             _warn("SHARING: review before sharing: --capture payloads keeps bodies and texts")
         summary = ahead.submit(_summary_of)
@@ -236,4 +237,4 @@ def _comparison_text(comparison: Comparison) -> str:
 
 
 def _warn(text: str) -> None:
-    click.echo(f"labctl: warning: {text}", err=True)
+    click.echo(f"labctl: warning: {text}", err=True)  # the pipeline, which knows every secret, has redacted it

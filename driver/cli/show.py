@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from driver.cli.discretion import tell
 from driver.cli.output import say
 from driver.cli.paths import AnyPath
 
@@ -29,7 +30,7 @@ def command(run: Path, *, case_id: str | None, timeline: bool, manifest: bool) -
         say(timeline_text(run, case_id=case_id, screen=screen_of_stdout(os.environ)))
     elif manifest:
         if note := show.note_of(run):
-            click.echo(note, err=True)
+            tell(note)
         say(show.manifest_text(run, case_id=case_id))
     elif case_id:
         say(show.case_text(run, case_id=case_id, screen=screen_of_stdout(os.environ)))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from driver.cli.discretion import tell
 from driver.cli.output import say
 from driver.cli.paths import AnyPath
 
@@ -22,7 +23,7 @@ def command(runs: tuple[Path, ...]) -> int:
         try:
             verified = verify_run(run)
         except LabError as error:
-            click.echo(str(error), err=True)
+            tell(str(error))
             status = max(status, int(error.exit_code))
         else:
             say(f"{run}: sealed, whole and unchanged: {verified.files} files, {verified.cases} cases")

@@ -14,6 +14,7 @@ from contracts.exits import Exit
 from contracts.outcome import Outcome, OutcomeClass
 from driver.run_readme import SHARING, run_readme
 from driver.show import case_text, manifest_text, note_of, summary_text
+from ledger.redaction import Redactor
 from ledger.screen_text import Screen
 from tests.fakes.written_runs import attempt_of, plan_of, sealed_run
 
@@ -156,13 +157,16 @@ def test_colours_are_for_screens_that_have_them(run: Path) -> None:
 
 def test_the_readme_says_command_revision_invariants_redaction_and_how_to_go_on() -> None:
     plan = plan_of("refund", "small")
-    text = run_readme(plan, redacted=("API_KEY",), not_redactable=("PIN",))
+    redactor = Redactor({"API_KEY": "value-of-it", "PIN": "123", "host:TOKEN": "of-the-machine"})
+    redactor.writing("run.log").redact_text("value-of-it, value-of-it and AKIAIOSFODNN7EXAMPLE")
+    text = run_readme(plan, redactor=redactor)
     for part in (
         "`labctl run fixtures`",
         "fixtures-1 (sha256:0000",
         "## What must hold",
         "Protected cases, which no later run may lose: refund.",
-        "as `[redacted:NAME]`: API_KEY.",
+        "as `[redacted:NAME]`: API_KEY and 1 of labctl's own environment.",
+        "  - `run.log`: API_KEY 2, shape:aws-access-key 1\n",
         "Too short to be taken out, so possibly in these files: PIN.",
         "labctl verify .",
         "sha256sum -c COMPLETE",
@@ -170,10 +174,12 @@ def test_the_readme_says_command_revision_invariants_redaction_and_how_to_go_on(
     ):
         assert part in text
     assert SHARING not in text
-    assert text == run_readme(plan, redacted=("API_KEY",), not_redactable=("PIN",))
+    assert "value-of-it" not in text
+    assert text == run_readme(plan, redactor=redactor)
 
 
 def test_the_readme_of_kept_payloads_asks_for_a_review_before_sharing() -> None:
-    text = run_readme(plan_of("a", capture="payloads"), redacted=())
+    text = run_readme(plan_of("a", capture="payloads"), redactor=Redactor({}))
     assert text.splitlines()[2] == SHARING == "SHARING: review before sharing"
     assert "No secret value was known" in text
+    assert "Nothing was found to take out." in text

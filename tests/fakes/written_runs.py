@@ -19,6 +19,7 @@ from driver.run_readme import named_digests, run_readme
 from driver.seal import seal, seal_text
 from driver.version import VERSION
 from ledger.grading import grade_run
+from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 
 DIGEST = "sha256:" + "0" * 64
@@ -144,7 +145,7 @@ def write_manifest(run: RunDirectory, plan: Plan) -> None:
     """The manifest of what the run holds by now, and the README of that; once more after a change to suite/."""
     recorded = recorded_digests(list_run_files(run.path).sha256)
     run.write_record(evidence.ENVIRONMENT, manifest_of_plan(plan).model_copy(update={"recorded": recorded}))
-    run.write_whole(evidence.README, run_readme(plan, redacted=(), digests=named_digests(run.path)).encode())
+    run.write_whole(evidence.README, run_readme(plan, redactor=Redactor({}), digests=named_digests(run.path)).encode())
 
 
 def seal_again(path: Path) -> None:

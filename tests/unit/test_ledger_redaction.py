@@ -229,10 +229,10 @@ def test_secrets_that_look_like_words_of_the_lab_leave_a_plan_that_can_be_read_b
 
 
 def test_a_hostile_text_takes_time_in_proportion_to_its_length() -> None:
-    secrets = {f"K{number}": f"sk-{number}-" + '\\a"% ' * 8 for number in range(5)}
+    secrets = {f"K{number}": f"st-{number}-" + '\\a"% ' * 8 for number in range(5)}
     redactor = Redactor(secrets)
     redactor.redact_text("compiles")
-    for text in ("\\" * 100_000, "%25" * 30_000, "sk-1-" * 20_000, 'sk-1-\\a"' * 12_000, "A" * 100_000):
+    for text in ("\\" * 100_000, "%25" * 30_000, "st-1-" * 20_000, 'st-1-\\a"' * 12_000, "A" * 100_000):
         started = time.perf_counter()
         assert redactor.redact_text(text) == text
         assert time.perf_counter() - started < 10
