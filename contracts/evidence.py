@@ -23,6 +23,12 @@ ABORT = "abort.json"
 BEGUN = "begun.json"
 COMPLETE = "COMPLETE"
 
+FOLLOWING = (ENVIRONMENT, RESULTS, JUNIT, README, SESSIONS_JSON, COMPARISON)
+"""Files that are written after the last attempt, from what was recorded until then."""
+RECORDED = (PLAN, JOURNAL, ATTEMPTS, OTLP, RUN_LOG, SESSIONS_DB)
+"""Files that follow from no other, beside those of `RECORDED_FOLDERS`; of sessions.db that is true of its bytes."""
+RECORDED_FOLDERS = (SUITE_FOLDER, AGENT_FOLDER)
+
 APPEND_ONLY = (JOURNAL, ATTEMPTS, RUN_LOG)
 """Files that grow while a run is under way and may end in a cut line; all others are whole or absent."""
 

@@ -11,6 +11,8 @@ from contracts.plan import Conditions, ImageIdentity, PlannedCase, Program
 from contracts.record import SMALL_RECORD, Record
 from contracts.telemetry import Telemetry
 
+SHARING = "review before sharing"
+"""What `EnvironmentManifest.sharing` says when bodies were captured."""
 SUITE_LOCKS = "suite/"
 """How the names of the suite's own lock files begin in `Dependencies.lock_files`; the others are the lab's."""
 
@@ -137,4 +139,6 @@ class EnvironmentManifest(Record):
     """None: one process made the whole run."""
     telemetry: Telemetry | None = None
     """Present exactly with the profile observe."""
+    recorded: dict[str, str] = Field(default_factory=dict)
+    """Digest of each file that follows from no other: plan.json, journal, attempts, spans, run.log, suite/, agent/."""
     cases: dict[str, CaseConditions]

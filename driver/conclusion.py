@@ -14,7 +14,9 @@ from driver.continuing import resumed_of
 from driver.drafting import Draft
 from driver.manifest import begun_here, manifest_of
 from driver.ports import Stack
-from driver.run_readme import run_readme
+from driver.recorded import recorded_digests
+from driver.run_files import list_run_files
+from driver.run_readme import named_digests, run_readme
 from driver.scratch import scratch_folder
 from driver.seal import seal
 from ledger.grading import Grading, grade_run
@@ -68,10 +70,12 @@ class Conclusion:
             resumed=(resumed := resumed_of(self.begun, attempts=attempts)),
             telemetry=telemetry,
         )
-        run.write_record(evidence.ENVIRONMENT, redactor.writing(evidence.ENVIRONMENT).redact_record(manifest))
+        recorded = recorded_digests(list_run_files(run.path).sha256)  # names of files stand in COMPLETE as they are
+        manifest = redactor.writing(evidence.ENVIRONMENT).redact_record(manifest)
+        run.write_record(evidence.ENVIRONMENT, manifest.model_copy(update={"recorded": recorded}))
         comparison = gate.pass_through(run, redactor=redactor) if gate else None
         # last: it says what was taken out of the others
-        readme = run_readme(plan, redactor=redactor, kept=stack.kept, resumed=resumed)
+        readme = run_readme(plan, redactor=redactor, kept=stack.kept, resumed=resumed, digests=named_digests(run.path))
         run.write_whole(evidence.README, readme.encode())
         for unsealed in (evidence.ABORT, evidence.BEGUN):  # what they say that is still true, environment.json says
             run.remove(unsealed)

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import select
+import stat
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -10,6 +15,10 @@ from contracts.errors import ErrorCode, Found, LabError
 _BLANKS = " \t"
 _BOM = b"\xef\xbb\xbf"
 FLAG = "--env-from-file"
+LARGEST_BYTES = 1 << 20
+_NO_WRITER_S = 2.0
+"""How long a pipe may stand there without anybody who opened it for writing."""
+_LOOK_AGAIN_S = 0.02
 
 
 def read_env_values(path: Path, *, host: Mapping[str, str]) -> dict[str, str]:
@@ -20,7 +29,7 @@ def read_env_values(path: Path, *, host: Mapping[str, str]) -> dict[str, str]:
 
     """
     try:
-        content = path.read_bytes()
+        content = _content(path)
     except OSError as error:
         raise LabError(
             ErrorCode.BAD_USAGE,
@@ -47,6 +56,26 @@ def read_env_values(path: Path, *, host: Mapping[str, str]) -> dict[str, str]:
             expected="KEY=VALUE, KEY, an empty line or # and a comment",
         )
     return values
+
+
+def _content(path: Path) -> bytes:
+    """The bytes, also of a pipe such as a shell's `<(…)`; raises OSError, too for what nobody writes or has no end."""
+    content = bytearray()
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # else a fifo without a writer holds us here
+    with os.fdopen(handle, "rb", buffering=0) as stream:
+        is_pipe, began_at = stat.S_ISFIFO(os.fstat(handle).st_mode), time.monotonic()
+        while len(content) <= LARGEST_BYTES:
+            piece = stream.read(LARGEST_BYTES)
+            if piece is None:  # somebody may still write
+                select.select([stream], [], [])
+            elif piece or (is_pipe and not content and time.monotonic() - began_at < _NO_WRITER_S):
+                content += piece
+                time.sleep(0 if piece else _LOOK_AGAIN_S)
+            elif is_pipe and not content:
+                raise OSError(errno.ETIMEDOUT, "is a pipe, and nobody writes into it")
+            else:
+                return bytes(content)
+    raise OSError(errno.EFBIG, f"has more than {LARGEST_BYTES} bytes")
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:

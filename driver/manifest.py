@@ -12,6 +12,7 @@ from pathlib import Path
 
 from contracts.canonical import digest_of_file, digest_of_tree
 from contracts.manifest import (
+    SHARING,
     SUITE_LOCKS,
     Begun,
     CaseConditions,
@@ -29,7 +30,6 @@ from driver.checkout import LOCKS, ROOT, SERVICES
 from driver.owner import own_identity
 from driver.ports import EngineFacts
 
-SHARING = "review before sharing"
 _PACKAGES = (
     "anthropic",
     "click",

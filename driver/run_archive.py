@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -28,7 +30,11 @@ MAX_BYTES = 4 * 1024**3
 SUFFIXES = (".tar.gz", ".tgz", ".zip")
 _CHUNK_BYTES = 1 << 20
 _MOST_NAMED = 10
-_DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError)
+_DAMAGED = (
+    *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
+    *(NotImplementedError, RuntimeError, ValueError, OverflowError),
+)
+"""What the readers of archives raise on bytes that nobody packed: headers are texts that should be numbers, too."""
 
 
 @dataclass(frozen=True)

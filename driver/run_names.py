@@ -12,7 +12,7 @@ from pathlib import Path
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.evidence import COMPLETE, PLAN, SUITE_FOLDER
 from contracts.record import Json
-from driver.run_archive import directory_of
+from driver.run_archive import directory_of, no_run
 from ledger.run_lock import LockedError, NoLocksError, RunLock
 
 EVIDENCE = Path("evidence")
@@ -107,8 +107,11 @@ def _refuse_docker_agents(path: Path) -> None:
     """Raise NO_BASELINE for a file that `docker agent eval` wrote: it has no seal, no world and no conditions."""
     if not path.is_file():
         return
-    with path.open("rb") as stream:
-        head = stream.read(_HEAD_BYTES)
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(_HEAD_BYTES)
+    except OSError as error:
+        raise no_run(path, f"cannot be read: {error.strerror}") from error
     keys = {match[0] for match in _DOCKER_AGENT_KEYS.finditer(head)}
     is_json = head.lstrip()[:1] in {b"{", b"["} and len(keys) >= _ENOUGH_KEYS
     if is_json or head.startswith(b"SQLite format 3\0"):

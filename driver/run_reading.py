@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from contracts import evidence
 from contracts.manifest import EnvironmentManifest
 from driver.run_files import file_problem
-from ledger.manifest_file import ManifestFile, cases_follow, read_manifest
+from ledger.manifest_file import cases_follow, manifest_contradictions, read_manifest
 from ledger.plan_file import PlanFile, read_plan
 from ledger.rows_reading import DoesNotFollowError, read_rows
 from ledger.run_rows import RunRows
@@ -40,14 +40,11 @@ def read_run(root: Path) -> RunRead | None:
             return None
         plan, manifest = read_plan(root / evidence.PLAN), read_manifest(root / evidence.ENVIRONMENT)
         read = read_rows(plan, root)
-        follows = _has_conditions(manifest, plan) and cases_follow(manifest, plan.cases) and read.derived.are_in(root)
+        follows = (
+            not any(manifest_contradictions(manifest.head, plan.head))
+            and cases_follow(manifest, plan.cases)
+            and read.derived.are_in(root)
+        )
     except (OSError, ValidationError, DoesNotFollowError):
         return None  # whoever asked finds out more slowly what it is
     return RunRead(plan=plan, manifest=manifest.head, rows=read.rows, follows=follows)
-
-
-def _has_conditions(manifest: ManifestFile, plan: PlanFile) -> bool:
-    of_manifest, of_plan = (
-        (head.run_id, head.command, head.conditions, head.images) for head in (manifest.head, plan.head)
-    )
-    return of_manifest == of_plan

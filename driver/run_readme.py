@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from contracts import evidence
-from contracts.errors import one_line
+from contracts.canonical import digest_of_file
+from contracts.errors import Found, one_line
 from contracts.manifest import Resumed
-from contracts.plan import Plan
+from contracts.plan import Plan, PlannedCase
 from driver.ports import KeptContainer
 from driver.secret_values import HELD
 from ledger.capture import PLAIN_BYTES, WHOLE_BYTES
+from ledger.plan_file import PlannedRow
 from ledger.redaction import Redactor
 
 SHARING = "SHARING: review before sharing"
 
+_TAKEN_OUT, _LEFT_RUNNING = "What was taken out", "What was left running"
+_OF_THE_RUN = frozenset({_TAKEN_OUT, _LEFT_RUNNING, "Resumed"})
+"""Headings of sections that say what happened, so that no plan tells what must stand in them."""
+NAMED = (evidence.ENVIRONMENT, evidence.COMPARISON)
+"""Files that no other one follows from or names."""
+_DIGEST_LINE = re.compile(r"^- `([a-z.]+)` has the digest (sha256:[0-9a-f]{64})\.$", re.MULTILINE)
+_SECTION = "\n\n## "
 _MOST_NAMED = 50
+
+Cases = Sequence[PlannedCase] | Sequence[PlannedRow]
 
 
 def run_readme(
@@ -25,6 +38,7 @@ def run_readme(
     redactor: Redactor,
     kept: Sequence[KeptContainer] = (),
     resumed: Resumed | None = None,
+    digests: Mapping[str, str] | None = None,
 ) -> str:
     """The text, from the plan, the names of the secrets and what was left running.
 
@@ -33,19 +47,12 @@ def run_readme(
         redactor: with which every other file was written.
         kept: containers that --keep-containers left.
         resumed: how a run that was gone on with came together.
+        digests: of the files in `NAMED`, as far as they are there.
 
     """
-    parts = [
-        f"# {plan.run_id}",
-        *([SHARING] if plan.capture == "payloads" else []),
-        _what_was_run(plan),
-        *([_how_it_was_resumed(resumed)] if resumed else []),
-        _invariants(plan),
-        _redaction(plan, redactor),
-        _how_to_verify(),
-        _how_to_repeat(plan),
-        *([_what_was_kept(kept)] if kept else []),
-    ]
+    before, after = _of_the_plan(plan, plan.cases, digests or {})
+    how = [_how_it_was_resumed(resumed)] if resumed else []
+    parts = [*before, *how, _redaction(plan, redactor), *after, *([_what_was_kept(kept)] if kept else [])]
     return "\n\n".join(parts) + "\n"
 
 
@@ -64,13 +71,52 @@ def unsealed_readme(
         "This run ended before its seal. What had finished is kept; nothing is graded, and `labctl verify` refuses it.",
         f"## How far it got\n\n{lines}\n\n`{evidence.ABORT}` says the same to a program.",
         "## How to go on\n\nWhat finished is not run again:\n\n    labctl resume .",
-        _what_was_run(plan),
+        _what_was_run(plan, plan.cases),
         _redaction(plan, redactor),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _what_was_run(plan: Plan) -> str:
+def named_digests(root: Path) -> dict[str, str]:
+    """The digests of the files in `NAMED` that a run directory holds; raises OSError as reading does."""
+    return {name: digest_of_file(root / name) for name in NAMED if (root / name).is_file()}
+
+
+def readme_problems(content: bytes, plan: Plan, cases: Cases, *, sha256: Mapping[str, str]) -> Iterator[Found]:
+    """Named files that are others, then the first section that is not what the plan makes of it.
+
+    What was taken out and what was left running stands in no plan, and is not looked at.
+
+    Args:
+        content: of README.md.
+        plan: without its cases.
+        cases: these.
+        sha256: hexadecimal digest of every file of the run, by its name.
+
+    """
+    text = content.decode("utf-8", "replace")
+    told = dict(_DIGEST_LINE.findall(text))
+    for name in NAMED:
+        if told.get(name) != (f"sha256:{sha256[name]}" if name in sha256 else None):
+            yield Found(f"is not the file whose digest {evidence.README} has", name)
+    before, after = _of_the_plan(plan, cases, told)
+    must = "\n\n".join([*before, *after]).split(_SECTION)
+    are = [part for part in text.removesuffix("\n").split(_SECTION) if part.partition("\n")[0] not in _OF_THE_RUN]
+    for number, part in enumerate(must):
+        if number >= len(are) or are[number] != part:
+            yield Found("does not follow from plan.json", evidence.README, f"section {number + 1}")
+            return
+    if len(are) > len(must) or not text.endswith("\n"):
+        yield Found("goes on after what follows from plan.json, or is cut", evidence.README)
+
+
+def _of_the_plan(plan: Plan, cases: Cases, digests: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """What follows from the plan: what stands before what was taken out, and what stands after it."""
+    head = [f"# {plan.run_id}", *([SHARING] if plan.capture == "payloads" else [])]
+    return [*head, _what_was_run(plan, cases), _invariants(cases, digests)], [_how_to_verify(), _how_to_repeat(plan)]
+
+
+def _what_was_run(plan: Plan, cases: Cases) -> str:
     conditions = plan.conditions
     rows = {
         "command": f"`{shlex.join(plan.command)}`",
@@ -86,7 +132,7 @@ def _what_was_run(plan: Plan) -> str:
         else "none",
         "clock, seed": f"{conditions.clock}, {conditions.seed}",
         "backend": f"{conditions.backend}, isolation {conditions.isolation}",
-        "cases": f"{len(plan.cases)}, {sum(case.repeats for case in plan.cases)} repeats in all",
+        "cases": f"{len(cases)}, {sum(case.repeats for case in cases)} repeats in all",
         "labctl": plan.labctl,
     }
     return "## What was run\n\n" + "\n".join(f"- {name}: {value}" for name, value in rows.items())
@@ -112,8 +158,8 @@ def _label(revision: str | None, digest: str | None) -> str:
     return revision if digest is None else f"{revision} ({digest})"
 
 
-def _invariants(plan: Plan) -> str:
-    protected = [case for case in plan.cases if case.protected]
+def _invariants(cases: Cases, digests: Mapping[str, str]) -> str:
+    protected = [case for case in cases if case.protected]
     lines = [
         "- `results.json` and `junit.xml` follow from `plan.json` and `traces/attempts.jsonl` byte for byte.",
         "- Every planned case stands in `results.json` once; one that never started is unknown, never left out.",
@@ -121,6 +167,7 @@ def _invariants(plan: Plan) -> str:
         "- The same requests in the same order get the same answers from this fixture revision: see `responseDigest`.",
         "- `COMPLETE` lists every file; without it the run says nothing; `labctl resume` finishes such a run.",
     ]
+    lines += [f"- `{name}` has the digest {digests[name]}." for name in NAMED if name in digests]
     if protected:
         lines.append(f"- Protected cases, which no later run may lose: {_named([case.case_id for case in protected])}.")
     return "## What must hold\n\n" + "\n".join(lines)
@@ -148,7 +195,7 @@ def _redaction(plan: Plan, redactor: Redactor) -> str:
     lines.append("- `suite/` is the suite as it was but for the values above.")
     if plan.agent.file:
         lines.append("- `agent/` is the agent's folder, likewise, without version control and hidden files of secrets.")
-    return "## What was taken out\n\n" + "\n".join(lines)
+    return f"## {_TAKEN_OUT}\n\n" + "\n".join(lines)
 
 
 def _counts(by_file: Mapping[str, Mapping[str, int]]) -> list[str]:
@@ -213,7 +260,7 @@ def _surroundings(plan: Plan) -> list[str]:
 def _what_was_kept(kept: Sequence[KeptContainer]) -> str:
     lines = [f"- {one.attempt}: `{one.command}`" for one in kept]
     return (
-        "## What was left running\n\nContainers of attempts, off every network, with the values that reached the "
+        f"## {_LEFT_RUNNING}\n\nContainers of attempts, off every network, with the values that reached the "
         "agents still in them; `labctl clean --kept` removes them.\n\n" + "\n".join(lines)
     )
 

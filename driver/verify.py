@@ -14,13 +14,16 @@ from contracts import evidence
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.manifest import EnvironmentManifest
 from contracts.plan import Plan
+from driver.recorded import recorded_problems
 from driver.run_archive import no_run
 from driver.run_files import RunFiles, file_problem, list_run_files
 from driver.run_names import run_directory_of
-from driver.run_reading import read_run
+from driver.run_reading import RunRead, read_run
+from driver.run_readme import readme_problems
 from driver.seal import REQUIRED_FILES, seal_text
 from driver.seal_differences import run_id_in, seal_differences
 from driver.version import VERSION
+from ledger.manifest_file import read_manifest
 from ledger.plan_file import PlanFile, read_plan
 from ledger.run_rows import RunRows
 
@@ -85,7 +88,9 @@ def verify_directory(root: Path, *, shown: Path) -> Verified:
         listed = listing.result()
     plan = _checked(root, listed, _plan_of(root, listed) if read is None else read.plan, shown=shown)
     is_told = read is not None and read.follows and not _may_have_sessions(listed)
-    found = [] if is_told else _what_does_not_follow(root)
+    found = _record_problems(root, plan, listed, read)
+    if not is_told:
+        found += _what_does_not_follow(root, is_own=plan.head.labctl == VERSION)
     if read is None or found:
         raise _diverging(plan.head, found, shown=shown)
     return Verified(
@@ -106,6 +111,26 @@ def check_seal(root: Path, *, shown: Path) -> None:
     _checked(root, listed, _plan_of(root, listed), shown=shown)
 
 
+def _record_problems(root: Path, plan: PlanFile, listed: RunFiles, read: RunRead | None) -> list[Found]:
+    """What environment.json and README.md name otherwise; another version of labctl has other words."""
+    is_own = plan.head.labctl == VERSION
+    found: list[Found] = []
+    manifest = _manifest_of(root) if read is None else read.manifest
+    if manifest is not None and (is_own or manifest.recorded):
+        found += recorded_problems(manifest, listed.sha256)
+    if is_own:
+        found += readme_problems((root / evidence.README).read_bytes(), plan.head, plan.cases, sha256=listed.sha256)
+    return found
+
+
+def _manifest_of(root: Path) -> EnvironmentManifest | None:
+    """None for none, which `what_does_not_follow` tells."""
+    try:
+        return read_manifest(root / evidence.ENVIRONMENT).head
+    except ValidationError:
+        return None
+
+
 def _may_have_sessions(listed: RunFiles) -> bool:
     """False for a run whose cases are surely none of docker-agent's: then no session file can be missing."""
     return any(name in _SESSION_FILES or _may_be_session(name) for name in listed.sha256)
@@ -116,10 +141,11 @@ def _may_be_session(name: str) -> bool:
     return is_json and name not in _NO_SESSIONS and not name.startswith(f"{evidence.SUITE_FOLDER}/models/")
 
 
-def _what_does_not_follow(root: Path) -> list[Found]:
+def _what_does_not_follow(root: Path, *, is_own: bool) -> list[Found]:
     from ledger.following import what_does_not_follow  # noqa: PLC0415 - reads suites, which most runs do not need
 
-    return what_does_not_follow(Plan.model_validate_json((root / evidence.PLAN).read_bytes()), root)
+    plan = Plan.model_validate_json((root / evidence.PLAN).read_bytes())
+    return what_does_not_follow(plan, root, is_spelled_as_here=is_own)
 
 
 def _diverging(plan: Plan, found: list[Found], *, shown: Path) -> LabError:

@@ -30,8 +30,11 @@ def read_yaml(text: str) -> Json:
     from ruamel.yaml import YAML  # noqa: PLC0415 - a run without an agent file does not wait for it
     from ruamel.yaml.error import MarkedYAMLError, YAMLError  # noqa: PLC0415 - as above
 
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Scanner = _bounded_scanner()
+    yaml.composer.warn_double_anchors = False  # YAML 1.2 has them: the last one counts
     try:
-        value = YAML(typ="safe", pure=True).load(text)
+        value = yaml.load(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"line {mark.line + 1}" if mark is not None else None
@@ -40,6 +43,19 @@ def read_yaml(text: str) -> Json:
         first_line = str(error).partition("\n")[0]
         raise NoYamlError(f"is no YAML: {first_line}") from error
     return _Json().of(value)
+
+
+def _bounded_scanner() -> type[Any]:
+    """A scanner that refuses deep nesting where it comes to it: over open brackets its work grows with their square."""
+    from ruamel.yaml.scanner import Scanner, ScannerError  # noqa: PLC0415 - as above
+
+    class BoundedScanner(Scanner):  # type: ignore[misc, unused-ignore]  # a base without types
+        def fetch_flow_collection_start(self, token: Any, to_push: str) -> None:
+            if self.flow_level >= _MOST_DEPTH:
+                raise ScannerError(problem="nested too deeply", problem_mark=self.reader.get_mark())
+            super().fetch_flow_collection_start(token, to_push)
+
+    return BoundedScanner
 
 
 class _Json:
@@ -86,6 +102,7 @@ def changed_yaml(text: str, change: Callable[[Any], None]) -> str:
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes = True
     yaml.width = _LONGEST_LINE
+    yaml.composer.warn_double_anchors = False
     document = yaml.load(text)
     change(document)
     written = io.StringIO()

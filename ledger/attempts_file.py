@@ -53,6 +53,9 @@ class AttemptIndex:
 
     def by_case(self, case_ids: Iterable[str]) -> Iterator[list[AttemptRecord]]:
         """For each case id its scanned attempts in the order of the file; none for a case that has none."""
+        if not self._offsets:  # then the file need not even be there
+            yield from ([] for _ in case_ids)
+            return
         with self._path.open("rb", buffering=0) as stream:
             for case_id in case_ids:
                 records = []

@@ -11,20 +11,23 @@ from contracts import evidence
 from contracts.attempt import AttemptRecord
 from contracts.errors import Found
 from contracts.journal import JournalRow
-from contracts.manifest import EnvironmentManifest
+from contracts.manifest import CaseConditions, EnvironmentManifest
 from contracts.outcome import Outcome
 from contracts.plan import Plan, PlannedCase
 from ledger.attempts_file import AttemptIndex, BadLineError
 from ledger.grading import grade_indexed
+from ledger.manifest_file import manifest_contradictions
+from ledger.record_file import record_pieces
 from ledger.session_files import session_file_problems
 
 Attempts = dict[tuple[str, int], int]
 """(case id, attempt) -> how many journal rows it has."""
 
 
-def what_does_not_follow(plan: Plan, root: Path) -> list[Found]:
+def what_does_not_follow(plan: Plan, root: Path, *, is_spelled_as_here: bool = True) -> list[Found]:
     """Every contradiction between the records of a run; none for a run that labctl wrote.
 
+    Another version may have written the keys of environment.json in another order, or not all of them.
     One pass over attempts and journal; memory grows by an offset and a count for each attempt, never by their texts.
     """
     index = AttemptIndex(root / evidence.ATTEMPTS)
@@ -34,7 +37,7 @@ def what_does_not_follow(plan: Plan, root: Path) -> list[Found]:
     except BadLineError as error:
         return [Found(str(error), file=evidence.ATTEMPTS)]
     found += _journal_problems(root / evidence.JOURNAL, attempts)
-    found += _manifest_problems(plan, root / evidence.ENVIRONMENT)
+    found += _manifest_problems(plan, root / evidence.ENVIRONMENT, is_spelled_as_here=is_spelled_as_here)
     if not found:
         grading = grade_indexed(plan, index)
         found += _file_problems(root, evidence.RESULTS, grading.results_pieces())
@@ -113,23 +116,18 @@ def _row(line: bytes) -> JournalRow | None:
         return None
 
 
-def _manifest_problems(plan: Plan, path: Path) -> Iterator[Found]:
+def _manifest_problems(plan: Plan, path: Path, *, is_spelled_as_here: bool) -> Iterator[Found]:
     try:
         manifest = EnvironmentManifest.model_validate_json(path.read_bytes())
     except ValidationError as error:
         yield Found(f"is no manifest: {error.errors(include_url=False)[0]['msg']}", file=evidence.ENVIRONMENT)
         return
-    same = {
-        "runId": manifest.run_id == plan.run_id,
-        "command": manifest.command == plan.command,
-        "conditions": manifest.conditions == plan.conditions,
-        "images": manifest.images == plan.images,
-        "cases": {name: case.case_digest for name, case in manifest.cases.items()}
-        == {case.case_id: case.case_digest for case in plan.cases},
-    }
-    for name, is_same in same.items():
-        if not is_same:
-            yield Found("is not what plan.json says", file=evidence.ENVIRONMENT, place=name)
+    for key in manifest_contradictions(manifest, plan):
+        yield Found("is not what plan.json says", file=evidence.ENVIRONMENT, place=key)
+    if manifest.cases != {case.case_id: CaseConditions.of(manifest.conditions, case) for case in plan.cases}:
+        yield Found("is not what plan.json says", file=evidence.ENVIRONMENT, place="cases")
+    elif is_spelled_as_here and any(_file_problems(path.parent, path.name, record_pieces(manifest))):
+        yield Found("is spelled otherwise than labctl writes it", file=evidence.ENVIRONMENT)
 
 
 def _file_problems(root: Path, name: str, pieces: Iterable[bytes]) -> Iterator[Found]:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 from pydantic_core import to_json
 
-from contracts.manifest import CaseConditions, EnvironmentManifest
-from contracts.plan import Conditions, PlannedCase
+from contracts.manifest import SHARING, CaseConditions, EnvironmentManifest
+from contracts.plan import Conditions, Plan, PlannedCase
+from contracts.telemetry import OBSERVE_PROFILE
 from ledger.plan_file import PlannedRow
+from ledger.record_file import record_file
 
 _CASES = b'\n  "cases": {\n'
 _END = b"\n  }\n}\n"
@@ -42,8 +44,26 @@ def read_manifest(path: Path) -> ManifestFile:
     if start < 0 or not content.endswith(_END):
         manifest = EnvironmentManifest.model_validate_json(content)
         return ManifestFile(head=manifest.model_copy(update={"cases": {}}), cases=None)
-    head = EnvironmentManifest.model_validate_json(content[:start] + b'\n  "cases": {}\n}\n')
-    return ManifestFile(head=head, cases=content[start + len(_CASES) : -len(_END)])
+    head_text = content[:start] + b'\n  "cases": {}\n}\n'
+    head = EnvironmentManifest.model_validate_json(head_text)
+    is_as_written = record_file(head) == head_text
+    return ManifestFile(head=head, cases=content[start + len(_CASES) : -len(_END)] if is_as_written else None)
+
+
+def manifest_contradictions(manifest: EnvironmentManifest, plan: Plan) -> Iterator[str]:
+    """The keys of a manifest, without its cases, that are not what the plan makes of them."""
+    programs = {program.name: program for program in (plan.agent.binary, plan.fault_proxy) if program is not None}
+    same = {
+        "runId": manifest.run_id == plan.run_id,
+        "command": manifest.command == plan.command,
+        "startedAt": manifest.started_at == plan.planned_at,
+        "sharing": manifest.sharing == (SHARING if plan.capture == "payloads" else None),
+        "conditions": manifest.conditions == plan.conditions,
+        "images": manifest.images == plan.images,
+        "dependencies.programs": manifest.dependencies.programs == programs,
+        "telemetry": (manifest.telemetry is not None) == (OBSERVE_PROFILE in plan.conditions.profiles),
+    }
+    yield from (key for key, is_same in same.items() if not is_same)
 
 
 def cases_follow(manifest: ManifestFile, cases: Iterable[PlannedRow]) -> bool:

@@ -13,9 +13,13 @@ from contracts.manifest import CaseConditions, Dependencies, EnvironmentManifest
 from contracts.outcome import Outcome
 from contracts.plan import AgentPlan, Conditions, Plan, PlannedCase
 from contracts.suite.settings import Limits
+from driver.recorded import recorded_digests
+from driver.run_files import list_run_files
+from driver.run_readme import named_digests, run_readme
 from driver.seal import seal
 from driver.version import VERSION
 from ledger.grading import grade_run
+from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
 
 _NO_CONTENT = digest_of_bytes(b"")
@@ -34,9 +38,10 @@ def write_large_run(folder: Path, *, run_id: str, cases: int, failing: int, prom
     grading = grade_run(plan, run.path / evidence.ATTEMPTS)
     run.write_whole(evidence.RESULTS, grading.results_pieces())
     run.write_whole(evidence.JUNIT, grading.junit_pieces())
-    run.write_record(evidence.ENVIRONMENT, _manifest(plan))
-    for name in (evidence.README, evidence.RUN_LOG):
-        run.write_whole(name, b"bench\n")
+    run.write_whole(evidence.RUN_LOG, b"bench\n")
+    recorded = recorded_digests(list_run_files(run.path).sha256)
+    run.write_record(evidence.ENVIRONMENT, _manifest(plan).model_copy(update={"recorded": recorded}))
+    run.write_whole(evidence.README, run_readme(plan, redactor=Redactor({}), digests=named_digests(run.path)).encode())
     seal(run)
     return run.path
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from contracts.suite.agent_files import named_in_command
 from contracts.suite.files import SuiteFiles
+from contracts.suite.lint_working_dirs import name_refusal
 from contracts.suite.problems import Place, Problem, unknown_name
 from contracts.suite.settings import Agent
 
@@ -104,12 +106,19 @@ def _pattern_refusal(files: SuiteFiles, pattern: str) -> str | None:
         return f'"{pattern}" leads outside the suite'
     if not parts or any("**" in part and part != "**" for part in parts):
         return f'"{pattern}" is no glob; expected one such as agents/*.py, with ** only as a whole segment'
-    found = next(files.folder.root.glob(pattern), None)
-    return None if found else f'"{pattern}" matches no file of the suite'
+    found = list(files.folder.root.glob(pattern))
+    return _unfit_name(files, found) if found else f'"{pattern}" matches no file of the suite'
+
+
+def _unfit_name(files: SuiteFiles, paths: Iterable[Path]) -> str | None:
+    """Why one of the files, or of those in the folders, cannot be part of the agent's digest."""
+    root = files.folder.root
+    every = (path for one in paths for path in (one, *(one.rglob("*") if one.is_dir() else ())))
+    return next(filter(None, (name_refusal(path.relative_to(root)) for path in every)), None)
 
 
 def _named_refusal(files: SuiteFiles, name: str) -> str | None:
     why = files.folder.refusal(name, folder=(files.folder.root / name).is_dir())
     if why is None and files.is_withheld(name):
         return f'"{name}" is not in the agent\'s view of the suite: no agent reads the expectations'
-    return why
+    return why or _unfit_name(files, [files.folder.root / name])

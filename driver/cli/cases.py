@@ -10,8 +10,9 @@ import click
 from contracts.errors import one_line
 from driver.cli.discretion import tell
 from driver.cli.output import say
+from driver.cli.paths import AnyPath
 
-_SUITE = click.argument("suite", default="fixtures", type=click.Path(path_type=Path))
+_SUITE = click.argument("suite", default="fixtures", type=AnyPath())
 
 
 class _SuiteOrSubcommand(click.Group):
@@ -71,8 +72,8 @@ def lint(suite: Path) -> int:
 
 
 @command.command(name="import")
-@click.argument("sessions", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--to", "target", metavar="DIR", required=True, type=click.Path(path_type=Path), help="New or empty.")
+@click.argument("sessions", metavar="DIR", type=AnyPath())
+@click.option("--to", "target", metavar="DIR", required=True, type=AnyPath(), help="New or empty.")
 def import_cases(sessions: Path, target: Path) -> int:
     """Make a suite of cases.json of a folder of docker-agent sessions; the last line of stdout is its folder."""
     from driver.session_import import import_sessions  # noqa: PLC0415 - `--help` imports no work

@@ -10,11 +10,12 @@ import click
 
 from driver.cli.gate_options import ALLOW_DRIFT, ALLOW_REMOVED, TOLERANCE
 from driver.cli.output import say
+from driver.cli.paths import AnyPath
 
 
 @click.command(name="compare")
-@click.argument("baseline", type=click.Path(path_type=Path))
-@click.argument("candidate", type=click.Path(path_type=Path))
+@click.argument("baseline", type=AnyPath())
+@click.argument("candidate", type=AnyPath())
 @TOLERANCE
 @ALLOW_DRIFT
 @ALLOW_REMOVED
@@ -26,7 +27,7 @@ from driver.cli.output import say
     show_default=True,
     help="markdown fits a job summary.",
 )
-@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Write there instead of to stdout.")
+@click.option("--output", type=AnyPath(), metavar="FILE", help="Write there instead of to stdout.")
 def command(  # noqa: PLR0913 - the flags
     baseline: Path,
     candidate: Path,

@@ -7,12 +7,11 @@ from pathlib import Path
 import click
 
 from driver.cli.output import say
+from driver.cli.paths import AnyPath
 
 
 @click.command(name="doctor")
-@click.option(
-    "--evidence", type=click.Path(path_type=Path), default=Path("evidence"), show_default=True, help="Evidence folder."
-)
+@click.option("--evidence", type=AnyPath(), default=Path("evidence"), show_default=True, help="Evidence folder.")
 def command(evidence: Path) -> int:
     """Look at everything a run needs; exit 4 when something is wrong."""
     from driver.doctor import examine  # noqa: PLC0415 - `--help` imports no work

@@ -10,10 +10,11 @@ import click
 from contracts.errors import one_line
 from driver.cli.discretion import tell
 from driver.cli.output import say
+from driver.cli.paths import AnyPath
 
 
 @click.command(name="jobs")
-@click.argument("suite", default="fixtures", type=click.Path(path_type=Path))
+@click.argument("suite", default="fixtures", type=AnyPath())
 @click.option(
     "--json", "as_json", is_flag=True, help='One line for a CI matrix: {"include": [{"job": NAME, "profiles": […]}]}.'
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from driver.cli.output import say
+from driver.cli.paths import AnyPath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,16 +20,16 @@ if TYPE_CHECKING:
 
 
 @click.command(name="replay")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=AnyPath())
 @click.option("--case", "case_id", metavar="ID", required=True, help="The case; exact id.")
 @click.option("-e", "--env", metavar="KEY[=VALUE]", multiple=True, help="A value that the run had: it is on no disk.")
-@click.option("--env-from-file", type=click.Path(path_type=Path), metavar="FILE", help="KEY=VALUE lines, likewise.")
+@click.option("--env-from-file", type=AnyPath(), metavar="FILE", help="KEY=VALUE lines, likewise.")
 @click.option(
     "--evidence",
     "--output",
     default="evidence",
     show_default=True,
-    type=click.Path(path_type=Path),
+    type=AnyPath(),
     metavar="DIR",
     help="Folder for the new run directory.",
 )

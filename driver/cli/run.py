@@ -16,12 +16,21 @@ import click
 from driver.cli.discretion import tell
 from driver.cli.ending import load_ending
 from driver.cli.gate_options import ALLOW_DRIFT, ALLOW_REMOVED, TOLERANCE
+from driver.cli.paths import AnyPath, path_problem
 
 
 def _filled(context: click.Context, parameter: click.Parameter, value: Any) -> Any:  # noqa: ARG001 - click's signature
     """An empty name is most often an unset variable of a script; a default would run something else than was meant."""
     if value == "":
         raise click.BadParameter("is empty")
+    return value
+
+
+def _path(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """What may be a path: empty is most often an unset variable, see `_filled`."""
+    value = _filled(context, parameter, value)
+    if value is not None and (problem := path_problem(value)):
+        raise click.BadParameter(problem)
     return value
 
 
@@ -32,11 +41,11 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 
 
 @click.command(name="run")
-@click.argument("suite", required=False, type=click.Path(path_type=Path))
+@click.argument("suite", required=False, type=AnyPath())
 @click.option(
     "--agent",
     metavar="NAME|FILE|REF",
-    callback=_filled,
+    callback=_path,
     help="An agent of the suite, a docker-agent file (SUITE is then evals/ beside it) or a registry reference; "
     "default: the suite's default_agent.",
 )
@@ -128,7 +137,7 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
     "--output",
     default="evidence",
     show_default=True,
-    callback=lambda context, parameter, value: Path(_filled(context, parameter, value)),
+    callback=lambda context, parameter, value: Path(_path(context, parameter, value) or ""),
     metavar="DIR",
     help="Folder for run directories.",
 )
@@ -149,7 +158,7 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 )
 @click.option(
     "--env-from-file",
-    type=click.Path(path_type=Path),
+    type=AnyPath(),
     metavar="FILE",
     help="KEY=VALUE lines: values for the judge, the provider keys and -e KEY; names nothing by itself.",
 )
@@ -166,7 +175,7 @@ def _finite(context: click.Context, parameter: click.Parameter, value: float | N
 )
 @click.option(
     "--baseline",
-    type=click.Path(path_type=Path),
+    type=AnyPath(),
     metavar="RUN",
     help="Compare with this sealed run before sealing; the exit status is then the comparison's.",
 )

@@ -9,10 +9,11 @@ import click
 
 from driver.cli.discretion import tell
 from driver.cli.output import say
+from driver.cli.paths import AnyPath
 
 
 @click.command(name="show")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=AnyPath())
 @click.option("--case", "case_id", metavar="ID", help="One case: its trajectory and checks.")
 @click.option("--timeline", is_flag=True, help="With --case: its spans, of a run with --profile observe.")
 @click.option("--manifest", is_flag=True, help="The flat manifest: of the case with --case, else of the run.")

@@ -8,10 +8,11 @@ import click
 
 from driver.cli.discretion import tell
 from driver.cli.output import say
+from driver.cli.paths import AnyPath
 
 
 @click.command(name="verify")
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN…")
+@click.argument("runs", nargs=-1, required=True, type=AnyPath(), metavar="RUN…")
 def command(runs: tuple[Path, ...]) -> int:
     """Verify each RUN; every problem of every run is named. Exit 5 when one is not what was sealed."""
     from contracts.errors import LabError  # noqa: PLC0415 - `--help` imports no work

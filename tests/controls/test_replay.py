@@ -120,8 +120,11 @@ def test_what_could_not_be_restored_may_be_the_cause_so_nobody_can_tell(tmp_path
 def test_an_agent_whose_copy_was_redacted_is_not_said_to_have_diverged(tmp_path: Path) -> None:
     forgetful_suite(tmp_path / "suite")
     (tmp_path / "suite" / "agent.py").write_text(CAREFUL)
-    run = ran("suite", "-e", "MODE=careful", cwd=tmp_path)  # a secret, which stands in the agent too
-    again = labctl("replay", run, "--case", "says", "-e", "MODE=careful", cwd=tmp_path)
+    secret = "careful-4f9c2b7d"
+    agent = tmp_path / "suite" / "agent.py"
+    agent.write_text(agent.read_text().replace("careful", secret))
+    run = ran("suite", "-e", f"MODE={secret}", cwd=tmp_path)  # a secret, which stands in the agent too
+    again = labctl("replay", run, "--case", "says", "-e", f"MODE={secret}", cwd=tmp_path)
     assert (again.returncode, again.stdout.splitlines()[-2]) == (3, f"cannot tell: says of {run}: fail")
     assert any(line.startswith("not restored: agentDigest ") for line in again.stdout.splitlines())
 

@@ -131,6 +131,14 @@ def test_an_archive_that_unpacks_to_too_much_is_refused_early(
     assert "unpacks to more than" in _refused(archive)
 
 
+def test_a_tar_whose_header_has_text_for_a_number_is_refused(tmp_path: Path) -> None:
+    member = tarfile.TarInfo("run/plan.json")
+    member.pax_headers = {"GNU.sparse.map": "many"}
+    with tarfile.open(tmp_path / "odd.tar.gz", "w:gz") as packed:
+        packed.addfile(member)
+    assert "cannot be unpacked: invalid literal" in _refused(tmp_path / "odd.tar.gz")
+
+
 def test_an_archive_of_too_many_members_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_archive, "MAX_MEMBERS", 10)
     _tar_of(*(_member(str(number)) for number in range(11)))(tmp_path / "run.tgz")

@@ -16,7 +16,7 @@ from driver.seal import seal
 from driver.verify import verify_run
 from ledger.run_directory import RunDirectory
 from ledger.run_lock import RunLock
-from tests.fakes.written_runs import attempt_of, plan_of, sealed_run, write_run
+from tests.fakes.written_runs import attempt_of, plan_of, sealed_run, write_manifest, write_run
 
 STEPS = (
     evidence.PLAN,
@@ -117,6 +117,7 @@ def test_a_file_name_with_more_than_one_spelling_is_refused_at_the_seal(run: Run
 def test_names_in_any_language_and_with_blanks_are_sealed(run: RunDirectory) -> None:
     for name in ("suite/Rückgabe für Käufer.json", "suite/ leading", "suite/*star", "suite/日本.json", "suite/#x"):
         run.write_whole(name, name.encode())
+    write_manifest(run, plan_of("approval", "recovery"))
     seal(run)
     assert verify_run(run.path).files == 15
     done = subprocess.run(["sha256sum", "--strict", "-c", "COMPLETE"], cwd=run.path, capture_output=True, check=False)

@@ -128,6 +128,11 @@ def test_an_altered_run_is_shown_and_said_to_be_altered(run: Path) -> None:
     assert summary_text(run).startswith("ALTERED: this run is not what was sealed; next: labctl verify ")
 
 
+def test_a_run_that_lost_its_attempts_is_shown_as_altered(run: Path) -> None:
+    (run / evidence.ATTEMPTS).unlink()
+    assert summary_text(run).startswith("ALTERED: this run is not what was sealed")
+
+
 def test_a_sealed_run_whose_attempts_cannot_be_read_is_altered(run: Path) -> None:
     (run / evidence.ATTEMPTS).write_text("{}\n")
     with pytest.raises(LabError) as caught:

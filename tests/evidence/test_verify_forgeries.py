@@ -13,7 +13,7 @@ from contracts import evidence
 from contracts.attempt import CheckType
 from contracts.outcome import Outcome
 from driver.verify import verify_run
-from tests.fakes.refused_runs import altered, diverges
+from tests.fakes.refused_runs import altered, diverges, refused
 from tests.fakes.written_runs import attempt_of, plan_of, rows_of, seal_again, sealed_run
 
 
@@ -138,6 +138,68 @@ def test_a_plan_edited_and_sealed_again_no_longer_leads_to_the_results(run: Path
     (run / evidence.PLAN).write_text("[]")
     seal_again(run)
     assert "plan.json" in altered(run)
+
+
+@pytest.mark.parametrize(
+    "name", ["run.log", "suite/cases.json", "suite/prompts/v6.md", evidence.JOURNAL, evidence.ATTEMPTS, evidence.PLAN]
+)
+def test_what_was_recorded_is_named_by_its_digest_in_the_manifest(run: Path, name: str) -> None:
+    (run / name).write_bytes((run / name).read_bytes().replace(b"e", b"a", 1) + b"\n")
+    seal_again(run)
+    assert name in {found.file for found in refused(run).found}
+
+
+def test_what_was_added_or_left_out_is_named(run: Path) -> None:
+    (run / "suite" / "cases.json").rename(run / "suite" / "other.json")
+    (run / "notes.txt").write_text("all is well\n")
+    found = diverges(run)
+    assert "found: suite/cases.json: is missing; environment.json says that it was recorded" in found
+    assert "found: suite/other.json: was not recorded: environment.json does not name it" in found
+    assert "found: notes.txt: is no file of a run" in found
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (lambda manifest: manifest["cases"]["approval"].update(seed=1), "environment.json cases"),
+        (lambda manifest: manifest.update(startedAt="2026-09-01T13:00:00.000Z"), "environment.json startedAt"),
+        (lambda manifest: manifest.update(sharing="as you like"), "environment.json sharing"),
+        (lambda manifest: manifest["dependencies"].update(programs={}), "environment.json: is spelled otherwise"),
+        (lambda manifest: manifest["host"].update(cpus=64), "environment.json: is not the file whose digest README.md"),
+        (lambda manifest: manifest.pop("recorded"), "environment.json recorded: has no digest"),
+    ],
+)
+def test_a_manifest_edited_and_sealed_again_is_found(run: Path, change: Callable[[Any], None], place: str) -> None:
+    _edit_json(run / evidence.ENVIRONMENT, change)
+    if "spelled" in place:  # the same values between other blanks
+        path = run / evidence.ENVIRONMENT
+        path.write_bytes(path.read_bytes().replace(b'": ', b'" : '))
+    assert f"found: {place}" in diverges(run)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("- command: `labctl", "- command: `other"),
+        ("- cases: 2, 2 repeats", "- cases: 3, 3 repeats"),
+        ("Protected cases, which no later run may lose: approval", "Protected cases: none"),
+        ("## How to verify", "## All is well\n\nBelieve it.\n\n## How to verify"),
+        ("--evidence ../\n", "--evidence ../"),
+        ("--evidence ../\n", "--evidence ../\n\nand more\n"),
+    ],
+)
+def test_a_readme_edited_and_sealed_again_does_not_follow_from_the_plan(run: Path, old: str, new: str) -> None:
+    text = (run / evidence.README).read_text()
+    assert old in text
+    (run / evidence.README).write_text(text.replace(old, new))
+    assert "found: README.md" in diverges(run)
+
+
+def test_what_was_taken_out_stands_in_no_plan_so_only_a_signature_protects_it(run: Path) -> None:
+    text = (run / evidence.README).read_text()
+    (run / evidence.README).write_text(text.replace("- No secret value was known", "- None was known"))
+    seal_again(run)
+    assert verify_run(run).cases == 2
 
 
 def test_a_run_of_another_version_that_does_not_follow_says_which(tmp_path: Path) -> None:

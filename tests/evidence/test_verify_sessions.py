@@ -19,7 +19,7 @@ from driver.verify import verify_run
 from ledger.session_files import write_session_files
 from tests.fakes.refused_runs import diverges
 from tests.fakes.session_folder import said, session, write_sessions
-from tests.fakes.written_runs import attempt_of, plan_of, seal_again, write_run
+from tests.fakes.written_runs import attempt_of, plan_of, seal_again, write_manifest, write_run
 
 
 @pytest.fixture
@@ -32,6 +32,7 @@ def run(tmp_path: Path) -> Path:
     write_sessions(written.path / "suite", {"approval": session(size="S"), "recovery": session(said("user", "again"))})
     (tmp_path / "scratch").mkdir()
     assert write_session_files(written, plan, suite=written.path / "suite", scratch=tmp_path / "scratch")
+    write_manifest(written, plan)
     seal(written)
     return written.path
 

@@ -9,12 +9,13 @@ from typing import Any
 from contracts import evidence
 from contracts.attempt import AttemptRecord, Check, CheckType, TrajectoryCall
 from contracts.journal import JournalRow, Via
-from contracts.manifest import CaseConditions, Dependencies, EnvironmentManifest, HostFacts, SourceFacts
+from contracts.manifest import SHARING, CaseConditions, Dependencies, EnvironmentManifest, HostFacts, SourceFacts
 from contracts.outcome import Outcome
 from contracts.plan import AgentPlan, Capture, Conditions, Plan, PlannedCase
 from contracts.suite.settings import Limits
+from driver.recorded import recorded_digests
 from driver.run_files import list_run_files
-from driver.run_readme import run_readme
+from driver.run_readme import named_digests, run_readme
 from driver.seal import seal, seal_text
 from driver.version import VERSION
 from ledger.grading import grade_run
@@ -125,8 +126,7 @@ def write_run(folder: Path, plan: Plan, records: Iterable[AttemptRecord]) -> Run
     grading = grade_run(plan, run.path / evidence.ATTEMPTS)
     run.write_whole(evidence.RESULTS, grading.results_pieces())
     run.write_whole(evidence.JUNIT, grading.junit_pieces())
-    run.write_record(evidence.ENVIRONMENT, manifest_of_plan(plan))
-    run.write_whole(evidence.README, run_readme(plan, redactor=Redactor({})).encode())
+    write_manifest(run, plan)
     return run
 
 
@@ -139,6 +139,13 @@ def sealed_run(folder: Path, plan: Plan | None = None, records: Iterable[Attempt
     run = write_run(folder, plan, records)
     seal(run)
     return run.path
+
+
+def write_manifest(run: RunDirectory, plan: Plan) -> None:
+    """The manifest of what the run holds by now, and the README of that; once more after a change to suite/."""
+    recorded = recorded_digests(list_run_files(run.path).sha256)
+    run.write_record(evidence.ENVIRONMENT, manifest_of_plan(plan).model_copy(update={"recorded": recorded}))
+    run.write_whole(evidence.README, run_readme(plan, redactor=Redactor({}), digests=named_digests(run.path)).encode())
 
 
 def seal_again(path: Path) -> None:
@@ -154,19 +161,10 @@ def manifest_of_plan(plan: Plan) -> EnvironmentManifest:
         command=plan.command,
         started_at=plan.planned_at,
         finished_at="2026-09-01T12:00:05.000Z",
+        sharing=SHARING if plan.capture == "payloads" else None,
         conditions=conditions,
         dependencies=Dependencies(),
         host=HostFacts(os="Test", kernel="Linux 6", arch="x86_64", cpus=2, python="3.11.0"),
         source=SourceFacts(),
-        cases={
-            case.case_id: CaseConditions(
-                case_id=case.case_id,
-                dataset_revision=conditions.dataset_revision,
-                tool_schema_revision=conditions.tool_schema_revision,
-                seed=conditions.seed,
-                clock=conditions.clock,
-                case_digest=case.case_digest,
-            )
-            for case in plan.cases
-        },
+        cases={case.case_id: CaseConditions.of(conditions, case) for case in plan.cases},
     )

@@ -64,6 +64,7 @@ def test_each_part_has_a_digest_of_its_own(tmp_path: Path, old: str, new: str, c
     ("text", "found"),
     [
         ("agents: [", "agent.yaml line 1: is no YAML"),
+        ("agents:\n  a: " + "[" * 100_000, "agent.yaml line 2: is no YAML: nested too deeply"),
         ("agents:\n  root: {}\n  root: {}\n", "line 3: is no YAML: found duplicate key"),
         ("a: 1\n---\nb: 2\n", "is no YAML"),
         (b"agents: \xff", "agent.yaml: byte 8 is not UTF-8"),
@@ -92,6 +93,12 @@ def test_all_problems_are_named_at_once(tmp_path: Path) -> None:
         "agent.yaml agents.b.toolsets: is not a list",
         "agent.yaml agents.b.instruction: is not text",
     }
+
+
+def test_an_anchor_that_is_there_twice_is_right_and_the_last_one_counts() -> None:
+    text = "a: &x 1\nb: &x 2\nc: *x\n"
+    assert read_yaml(text) == {"a": 1, "b": 2, "c": 2}
+    assert changed_yaml(text, lambda document: document.update(d=3)).endswith("d: 3\n")
 
 
 def test_a_bomb_of_aliases_is_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,25 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="--env-from-file cannot be read") as caught:
         read_env_values(tmp_path / "none.env", host={})
     assert "none.env: No such file" in str(caught.value)
+
+
+def test_a_pipe_that_somebody_writes_into_is_read_to_its_end(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as stream:
+        stream.write(b"A=1\nB=2")
+    try:
+        assert read_env_values(Path(f"/dev/fd/{reading}"), host={}) == {"A": "1", "B": "2"}
+    finally:
+        os.close(reading)
+
+
+def test_a_pipe_without_a_writer_and_a_file_without_an_end_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    for path, found in (
+        (tmp_path / "fifo", "nobody writes into it"),
+        (Path("/dev/zero"), "has more than 1048576 bytes"),
+    ):
+        with pytest.raises(LabError) as caught:
+            read_env_values(path, host={})
+        assert caught.value.code is ErrorCode.BAD_USAGE
+        assert found in str(caught.value)

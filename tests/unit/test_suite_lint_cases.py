@@ -310,6 +310,12 @@ CASES: list[BrokenRule] = [
         "expected the name of a folder in working_dirs",
     ),
     (
+        "a name in a working directory that is not UTF-8",
+        both(file("working_dirs/repo/\udcff", ""), case(working_dir="repo")),
+        "cases.json /cases/0/working_dir (line 14)",
+        "has a name that is not UTF-8",
+    ),
+    (
         "a link out of a working directory",
         both(file("working_dirs/repo/a", ""), link("working_dirs/repo/b", "/etc/passwd"), case(working_dir="repo")),
         "cases.json /cases/0/working_dir (line 14)",

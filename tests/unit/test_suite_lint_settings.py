@@ -122,6 +122,12 @@ SETTINGS: list[BrokenRule] = [
         "matches no file",
     ),
     (
+        "a glob that matches a name that is not UTF-8",
+        both(file("more/\udcff.py", ""), below(AGENT + 'adapter = "chat"\nfiles = ["more"]')),
+        "suite.toml agents.extra.files.0 (line 20)",
+        "has a name that is not UTF-8",
+    ),
+    (
         "a glob outside",
         below(AGENT + 'adapter = "chat"\nfiles = ["../*"]'),
         "suite.toml agents.extra.files.0 (line 20)",
