@@ -17,7 +17,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
-from agent_host.leftovers import descendants, remove_tree, send
+from agent_host.leftovers import descendants, first_to_go, remove_tree, send
 
 READ_BYTES, HIGH_WATER_BYTES = 1 << 16, 1 << 20  # when the runner is so far behind, agents wait in their writes
 FREE = b'{"op":"free"}'
@@ -173,6 +173,7 @@ class Warden(Station):
         self.agent = os.posix_spawnp(
             order["argv"][0], order["argv"], env, file_actions=actions, setsid=True, setsigdef=[signal.SIGPIPE]
         )
+        first_to_go(self.agent)
         self._say(op="started", id=order["id"], pid=self.agent)
         self.writers[ours[0]], self.pipes = stdin, ours
         for name, descriptor in zip(("stdout", "stderr"), ours[1:], strict=True):
@@ -236,9 +237,9 @@ class Warden(Station):
 class Host(Station):
     """Serves one runner until it leaves, or a signal comes; then no warden and no agent is left."""
 
-    def __init__(self, *, source: int, sink: int, work: str) -> None:
+    def __init__(self, *, source: int, sink: int, work: str, trouble: str = "") -> None:
         super().__init__(source=source, sink=sink, on_upstream=self._on_upstream)
-        self.work, self.rest = work, bytearray()
+        self.work, self.rest, self.trouble = work, bytearray(), trouble  # the last: why no agent can be started here
         self.wards: dict[str, SimpleNamespace] = {}
         self.free: list[SimpleNamespace] = []
 
@@ -273,6 +274,9 @@ class Host(Station):
     def _start(self, order: dict[str, Any]) -> None:
         if order["id"] in self.wards:
             raise ValueError("an attempt of this id runs")
+        if self.trouble:
+            self._say(op="failed", id=order["id"], message=self.trouble)
+            return
         work = f"{self.work}/attempt-{os.urandom(8).hex()}"
         try:
             os.mkdir(work, 0o700)

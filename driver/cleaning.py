@@ -5,11 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from contracts.errors import ErrorCode, LabError
-from driver.owner import own_identity, owner_is_gone
-from driver.scratch import dead_scratch_of, own_dead_scratch, remove_dead_scratch, remove_kept_folder
+from driver.owner import owner_is_gone
+from driver.scratch import dead_scratch_of, remove_dead_scratch, remove_kept_folder
 
 
 @dataclass(frozen=True)
@@ -30,8 +29,7 @@ def clean_disk() -> Cleaned:
 def clean_engine(*, kept: bool = False) -> Cleaned:
     """Remove containers, networks and volumes whose owner is gone; raises LabError for an engine that fails.
 
-    What --keep-containers left is removed only with `kept`, and its folder on this machine with it. Folders of dead
-    runs that `clean_disk` could not remove, because they hold files of root's, are removed through a container.
+    What --keep-containers left is removed only with `kept`, and its folder on this machine with it.
     """
     from driver.stacks.ownership import owned_things, remove_all  # noqa: PLC0415 - costs 0.2 s, only with an engine
 
@@ -45,14 +43,10 @@ def clean_engine(*, kept: bool = False) -> Cleaned:
             found=failed,
             next_step="labctl clean --kept" if waiting else "labctl clean, once more",
         )
-    stayed = [remove_kept_folder(folder) for folder in sorted({thing.kept for thing in dead if thing.kept})]
-    folders = [*own_dead_scratch(), *(folder for folder in stayed if folder is not None)]
-    _remove_with_files_of_others(folders)
+    for folder in {thing.kept for thing in dead if thing.kept}:
+        remove_kept_folder(folder)
     return Cleaned(
-        removed=(
-            *(f"{thing.kind} {thing.name} of {thing.run}" for thing in dead),
-            *(f"folder {folder}, with files of another user" for folder in folders),
-        ),
+        removed=tuple(f"{thing.kind} {thing.name} of {thing.run}" for thing in dead),
         spared_runs=tuple(sorted({thing.run for thing in things if thing not in dead} - waiting)),
         kept_runs=tuple(sorted(waiting)),
     )
@@ -76,21 +70,8 @@ def reap_engine(run_id: str) -> list[str]:
     return sorted({one.owner for one in dead})
 
 
-def reap_disk(owners: Iterable[str], *, has_engine: bool) -> None:
-    """Remove the scratch folders of dead owners; where there are files of containers in them, through one."""
+def reap_disk(owners: Iterable[str]) -> None:
+    """Remove the scratch folders of dead owners."""
     folders = [folder for owner in owners for folder in dead_scratch_of(owner)]
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
-    if has_engine:
-        _remove_with_files_of_others(folder for folder in folders if folder.exists())
-
-
-def _remove_with_files_of_others(folders: Iterable[Path]) -> None:
-    from driver.stacks.foreign_files import empty_folder  # noqa: PLC0415 - as above
-    from driver.stacks.images import ENV_FILE, VARIABLES, read_env_file  # noqa: PLC0415 - as above
-    from driver.stacks.ownership import OWNER_LABEL, RUN_LABEL  # noqa: PLC0415 - as above
-
-    for folder in folders:
-        image = read_env_file(ENV_FILE)[VARIABLES["agent"]]
-        empty_folder(folder, runtime="docker", image=image, labels={RUN_LABEL: "clean", OWNER_LABEL: own_identity()})
-        folder.rmdir()

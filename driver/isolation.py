@@ -11,6 +11,11 @@ from driver.request import RunRequest
 
 _IN_THE_LAB = frozenset({"chat", "http"})
 """Adapters whose agents are no process of an attempt."""
+_OF_PROCESSES = (
+    "backend process isolates nothing: the agent runs as you, so it can read and change the expectations, other "
+    "attempts, the evidence and your files, end processes of the lab and of yours, and reach whatever this machine "
+    "reaches; limits of time and output hold, none of memory, processes, CPUs or disk"
+)
 
 
 def decide_isolation(
@@ -106,21 +111,28 @@ def not_promised(plan: Plan) -> str | None:
     """What the run's isolation cannot promise, as one sentence; None where nothing of the agent's could be mixed up."""
     if plan.agent.adapter == "chat":
         return None
-    if plan.agent.adapter == "http":
-        return (
-            "one served agent answers all attempts: the lab ends none of its processes between them, and nothing keeps "
-            "apart what it remembers"
-        )
-    if plan.conditions.backend == "process":
-        return (
-            "backend process isolates nothing: the agent runs as you, and can read the expectations, other attempts "
-            "and your files"
-        )
-    if plan.conditions.isolation == "shared" and sum(case.repeats for case in plan.cases) > 1:
-        together = ", and attempts side by side each other's environment too" if plan.concurrency > 1 else ""
-        return (
-            "isolation shared: all attempts are processes of one user in one container, whatever the concurrency: each "
-            f"can read what earlier ones left in /tmp, /dev/shm and /work{together}; "
-            "--isolation container keeps them apart"
-        )
-    return None
+    own = _OF_PROCESSES if plan.conditions.backend == "process" else _of_shared(plan)
+    if plan.agent.adapter != "http":
+        return own
+    served = (
+        "one served agent answers all attempts: the lab ends none of its processes between them, and nothing keeps "
+        "apart what it remembers"
+    )
+    starts_it = plan.conditions.backend == "process" and plan.agent.command is not None
+    return f"{served}; {own}" if starts_it else served
+
+
+def _of_shared(plan: Plan) -> str | None:
+    if plan.conditions.isolation != "shared" or sum(case.repeats for case in plan.cases) <= 1:
+        return None
+    together = (
+        ", and attempts side by side each other's environment too, end each other's processes, and use up the memory, "
+        "processes and room that they share"
+        if plan.concurrency > 1
+        else ""
+    )
+    return (
+        "isolation shared: all attempts are processes of one user in one container, whatever the concurrency: each "
+        f"can read what earlier ones left in /tmp, /dev/shm and /work, and leave them full{together}; "
+        "--isolation container keeps them apart"
+    )

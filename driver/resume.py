@@ -182,4 +182,4 @@ def _reaped(plan: Plan, owner: str) -> Iterator[None]:
 def _reap(plan: Plan, owner: str) -> None:
     has_engine = plan.conditions.backend == "compose"
     owners = {owner, *(reap_engine(plan.run_id) if has_engine else ())}
-    reap_disk(owners, has_engine=has_engine)
+    reap_disk(owners)

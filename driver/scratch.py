@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -45,7 +44,7 @@ def dead_scratch() -> list[Path]:
 
 def dead_scratch_of(owner: str) -> list[Path]:
     """Those of one owner."""
-    return [path for path in own_dead_scratch() if _owner_of(path) == owner.translate(_PLAIN).replace("_", ":", 3)]
+    return [path for path in dead_scratch() if _owner_of(path) == owner.translate(_PLAIN).replace("_", ":", 3)]
 
 
 def kept_folder() -> Path:
@@ -53,21 +52,11 @@ def kept_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix=_KEPT_PREFIX))
 
 
-def remove_kept_folder(path: str) -> Path | None:
-    """Remove such a folder; anything else that a label may name is left alone.
-
-    Returns the folder where it is this user's and holds what this user cannot remove.
-    """
+def remove_kept_folder(path: str) -> None:
+    """Remove such a folder; anything else that a label may name is left alone."""
     folder = Path(path)
-    if not folder.name.startswith(_KEPT_PREFIX) or folder.parent != Path(tempfile.gettempdir()):
-        return None
-    shutil.rmtree(folder, ignore_errors=True)
-    return folder if folder.exists() and folder.stat().st_uid == os.getuid() else None
-
-
-def own_dead_scratch() -> list[Path]:
-    """Those of this user: what may be removed with the help of a container, which could remove anybody's."""
-    return [path for path in dead_scratch() if path.exists() and path.stat().st_uid == os.getuid()]
+    if folder.name.startswith(_KEPT_PREFIX) and folder.parent == Path(tempfile.gettempdir()):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_dead_scratch() -> list[Path]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -27,6 +25,7 @@ from driver.base_images import OWN
 from driver.ports import OwnContainers, World
 from driver.stacks.container_argv import AttemptContainer, root_setup_argv, root_setup_order
 from driver.stacks.container_calls import call
+from driver.stacks.room import refuse_too_much
 
 Request = TypeVar("Request", bound=ContainerRequest)
 ATTEMPT_LABEL = "labctl.attempt"
@@ -48,20 +47,14 @@ class Place:
     lent_volume: Callable[[], str]
     """The volume with the carried Python; waits until it is filled."""
     labels: dict[str, str]
-    folder: Path
-    """For the copies of working folders."""
     mounts: Mapping[str, Path]
 
     def name(self, alias: str) -> str:
         """Of the container with that alias, on the whole engine."""
         return f"{self.project}-{alias}"
 
-    def copy_of(self, alias: str) -> Path:
-        """The working folder of that container on this machine."""
-        return self.folder / alias
-
     def container(self, wanted: ContainerWanted) -> AttemptContainer:
-        """What is started for a request, with a fresh copy of the case's working folder; raises LabError, OSError."""
+        """What is started for a request; raises OSError."""
         plan = self.world.plan
         key = self.own.image_of_case[wanted.case_id]
         return AttemptContainer(
@@ -74,27 +67,23 @@ class Place:
             user=self.user,
             limits=plan.conditions.limits,
             mounts=self.mounts,
-            working_dir=self._working_copy(wanted),
+            working_dir=self._given_folder(wanted.case_id),
             lent_volume=None if key == OWN else self.lent_volume(),
             setup_root=plan.conditions.setup_root,
             keep=self.own.keep,
             labels={**self.labels, ATTEMPT_LABEL: f"{wanted.case_id}#{wanted.attempt}"},
         )
 
-    def _working_copy(self, wanted: ContainerWanted) -> Path | None:
-        folder = self.own.working_dirs.get(wanted.case_id)
-        if folder is None:
+    def _given_folder(self, case_id: str) -> Path | None:
+        """The case's working folder as it was staged, once it is seen to fit; raises OSError."""
+        name = self.own.working_dirs.get(case_id)
+        if name is None:
             return None
-        source, copy = self.world.suite / folder, self.copy_of(wanted.alias)
-        if not source.is_dir():  # an empty one would let the agent be judged on what it was never given
-            raise NotADirectoryError(f"the working_dir {folder} is not in the suite as it was staged")
-        shutil.copytree(source, copy)
-        copy.chmod(0o755)
-        if os.getuid() == 0:  # else the container's user is this one
-            uid, gid = map(int, self.user.split(":"))
-            for path in (copy, *copy.rglob("*")):
-                os.chown(path, uid, gid)
-        return copy
+        folder = self.world.suite / name
+        if not folder.is_dir():  # an empty one would let the agent be judged on what it was never given
+            raise NotADirectoryError(f"the working_dir {name} is not in the suite as it was staged")
+        refuse_too_much(folder, name=name, limits=self.world.plan.conditions.limits)
+        return folder
 
 
 @dataclass
@@ -169,9 +158,6 @@ class AttemptContainers:
             return
         if not over.entered:
             call([self.place.own.runtime, "rm", "--force", self.place.name(over.alias)])
-        copy = self.place.copy_of(over.alias)
-        if copy.exists():
-            shutil.rmtree(copy, ignore_errors=True)  # the container may still end; the folder around it goes at last
 
     def end_setups(self) -> None:
         """End those as root that are under way, and begin none: the run is being left."""

@@ -14,11 +14,10 @@ from contracts.errors import ErrorCode, Found, LabError
 from driver.at_once import Duty, promise
 from driver.base_images import OWN
 from driver.ports import KeptContainer, OwnContainers, World
-from driver.scratch import kept_folder, remove_kept_folder, scratch_folder
+from driver.scratch import kept_folder, remove_kept_folder
 from driver.stacks.attempt_containers import ATTEMPT_LABEL, AttemptContainers, Place
 from driver.stacks.container_argv import AGENT_SUITE, LAB
 from driver.stacks.container_calls import call, must, refuse_other_engine
-from driver.stacks.foreign_files import empty_folder
 from driver.stacks.networks import pool_exhausted
 from driver.stacks.ownership import KEPT_LABEL
 
@@ -110,17 +109,13 @@ def attempt_place(  # noqa: PLR0913 - each is another part of a run
     refuse_other_engine(own.runtime)
     run, tools = _Run(own.runtime, project), f"{project}_tools"
     with ExitStack() as stack:
-        folder = kept_folder() if own.keep else stack.enter_context(scratch_folder())
-        not_left = promise(lambda _reason: Duty(remove=(str(folder),), takes_kept=own.keep))
-        folder.chmod(0o755)  # a container's user must get in
-        if not own.keep:  # a setup as root may have left files there that only root can remove
-            image = world.plan.images[OWN].image_id
-            stack.callback(empty_folder, folder, runtime=own.runtime, image=image, labels=labels)
-        labels = {**labels, PROJECT_LABEL: project, **({KEPT_LABEL: str(folder)} if own.keep else {})}
+        folder = _kept_folder() if own.keep else None
+        not_left = promise(lambda _reason: Duty(remove=(str(folder),) if folder else (), takes_kept=own.keep))
+        labels = {**labels, PROJECT_LABEL: project, **({KEPT_LABEL: str(folder)} if folder else {})}
         networks: tuple[str, ...] = (tools,)
         if world.plan.conditions.egress:
             networks = (tools, stack.enter_context(_way_out(own.runtime, f"{project}_egress", labels)))
-        stack.callback(_drop_folder_of_nothing, folder, own=own, kept=kept)
+        stack.callback(_drop_folder_of_nothing, folder, kept=kept)
         volume = stack.enter_context(_lent_python(world, own, f"{project}-python", labels, kept=kept))
         containers = AttemptContainers(
             Place(
@@ -131,7 +126,6 @@ def attempt_place(  # noqa: PLR0913 - each is another part of a run
                 user=user,
                 lent_volume=volume.result,
                 labels=labels,
-                folder=folder,
                 mounts=_mounts(world, own, folder),
             )
         )
@@ -145,8 +139,14 @@ def attempt_place(  # noqa: PLR0913 - each is another part of a run
         yield containers
 
 
-def _drop_folder_of_nothing(folder: Path, *, own: OwnContainers, kept: list[KeptContainer]) -> None:
-    if own.keep and not kept:
+def _kept_folder() -> Path:
+    folder = kept_folder()
+    folder.chmod(0o755)  # a container's user must get in
+    return folder
+
+
+def _drop_folder_of_nothing(folder: Path | None, *, kept: list[KeptContainer]) -> None:
+    if folder is not None and not kept:
         remove_kept_folder(str(folder))
 
 
@@ -161,10 +161,10 @@ def _leave(
         run.remove(may_come=may_come)
 
 
-def _mounts(world: World, own: OwnContainers, folder: Path) -> dict[str, Path]:
+def _mounts(world: World, own: OwnContainers, folder: Path | None) -> dict[str, Path]:
     """What every container may read; copies that outlive the run where the containers do."""
     mounts = {AGENT_SUITE: world.agent_suite, **own.mounts}
-    if not own.keep:
+    if folder is None:
         return mounts
     copies = {path: folder / f"mount-{number}" for number, path in enumerate(mounts)}
     for path, copy in copies.items():

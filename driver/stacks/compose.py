@@ -32,6 +32,7 @@ from driver.stacks.engine import Project
 from driver.stacks.images import ENV_FILE, VARIABLES, checked_images, found_images, read_env_file, still_here
 from driver.stacks.networks import pool_exhausted
 from driver.stacks.ownership import OWNER_LABEL, PROJECT_LABEL, RUN_LABEL
+from driver.stacks.room import SHARED_WORK_SHARE, SHM_SHARE, TMP_SHARE, room
 from driver.stacks.user_services import user_services, write_stack_part
 from driver.stacks.way_out import write_way_out
 from ledger.capture import captured_text
@@ -226,6 +227,9 @@ def _env_text(world: World) -> str:
         "LAB_MEMORY_MB": str(conditions.limits.memory_mb),
         "LAB_PIDS": str(conditions.limits.pids),
         "LAB_CPUS": f"{conditions.limits.cpus or 0:g}",
+        "LAB_WORK_ROOM": room(SHARED_WORK_SHARE, conditions.limits).options,
+        "LAB_TMP_ROOM": room(TMP_SHARE, conditions.limits).options,
+        "LAB_SHM_ROOM": room(SHM_SHARE, conditions.limits).options,
         "FIXED_NOW": conditions.clock,
         "FIXTURE_SELECT": world.plan.agent.select,
         **({"LAB_TRACES": str(world.spans_folder)} if world.spans_folder else {}),

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from contracts.suite.settings import Limits
+from driver.stacks.room import NOFILE, OWN_WORK_SHARE, SHM_SHARE, TMP_SHARE, WORKING_DIR_SHARE, room
 
 PORT = 7070
 LAB = "/opt/lab"
 """Where the carried Python and agent_host are: in the lab's own image, or lent to another."""
 PYTHON = (f"{LAB}/lib/ld.so", "--library-path", f"{LAB}/lib", f"{LAB}/bin/python3", "-IS")
 AGENT_SUITE, WORKING_DIR, WORK = "/agent-suite", "/working_dir", "/work"
+GIVEN = "/working_dir.given"
+"""The case's folder, read-only: its copy in WORKING_DIR is bounded, which a folder of the machine's could not be."""
 ROOT_SETUP_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SYS_CHROOT")
 """What package managers use. A process of the agent's user has none of them, and no way to get one."""
 
@@ -35,7 +38,7 @@ class AttemptContainer:
     mounts: Mapping[str, Path]
     """Path in the container to a folder of this machine, read-only."""
     working_dir: Path | None
-    """A copy that is the attempt's own; None: an empty folder."""
+    """What it is filled with before the runner is let in, on this machine; None: nothing."""
     lent_volume: str | None
     """Where /opt/lab comes from; None: the image has it."""
     setup_root: bool = False
@@ -56,6 +59,7 @@ class AttemptContainer:
             *("--workdir", WORKING_DIR, "--entrypoint", PYTHON[0], self.image),
             *(*PYTHON[1:], f"{LAB}/agent_host/__main__.py"),
             *("--listen", str(PORT), "--token-sha256", self.token_sha256, "--work", WORK),
+            *(() if self.working_dir is None else ("--given", GIVEN, WORKING_DIR)),
             *(("--stay",) if self.keep else ()),
         ]
 
@@ -71,6 +75,8 @@ class AttemptContainer:
         memory = f"{self.limits.memory_mb}m"
         return [
             *("--memory", memory, "--memory-swap", memory, "--pids-limit", str(self.limits.pids)),
+            *("--ulimit", f"nofile={NOFILE}:{NOFILE}"),
+            *("--stop-signal", "SIGKILL"),  # agent_host heeds no other as the first process of a container
             *(() if self.limits.cpus is None else ("--cpus", f"{self.limits.cpus:g}")),
         ]
 
@@ -79,15 +85,22 @@ class AttemptContainer:
         if self.lent_volume is not None:
             mounts.append(f"type=volume,source={self.lent_volume},target={LAB},readonly")
         if self.working_dir is not None:
-            mounts.append(f"type=bind,source={self.working_dir},target={WORKING_DIR}")
-        empty = [f"{WORK}:exec", "/tmp:noexec"]  # noqa: S108 - in the container
-        if self.working_dir is None:
-            empty.append(f"{WORKING_DIR}:exec")
+            mounts.append(f"type=bind,source={self.working_dir},target={GIVEN},readonly")
+        empty = {
+            f"{WORK}:exec": OWN_WORK_SHARE,
+            "/tmp:noexec": TMP_SHARE,  # noqa: S108 - in the container
+            "/dev/shm:noexec": SHM_SHARE,  # noqa: S108 - in the container
+            f"{WORKING_DIR}:exec": WORKING_DIR_SHARE,
+        }
         # where an image has the folder, the mode is that folder's: then only its owner could write
         uid, _, gid = self.user.partition(":")
         return [
             *(part for mount in mounts for part in ("--mount", mount)),
-            *(part for folder in empty for part in ("--tmpfs", f"{folder},mode=1777,uid={uid},gid={gid}")),
+            *(
+                part
+                for folder, share in empty.items()
+                for part in ("--tmpfs", f"{folder},mode=1777,uid={uid},gid={gid},{room(share, self.limits).options}")
+            ),
         ]
 
 

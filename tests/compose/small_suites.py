@@ -10,7 +10,7 @@ from tests.fakes.suite_folder import SuiteFolder
 
 EXPECTS_THE_ANSWER = {"assertions": [{"type": "contains", "value": "the answer"}]}
 EXPECTATION_MARKER = "expected-0f6e1b"
-"""What only the expectations of `probing_suite` have."""
+"""What only expectations have."""
 _AGENTS = Path(__file__).with_name("agents")
 _SETTINGS = """\
 revision = "fixtures-1"
@@ -29,6 +29,7 @@ command = ["/no/such/program"]
 seconds = 500
 output_bytes = 200000
 """
+_SMALL_LIMITS = "[limits]\nmemory_mb = 256\npids = 128\ntool_calls = 5000"
 
 
 def small_suite(root: Path, agent: str, *, cases: Sequence[dict[str, Any]]) -> Path:
@@ -47,10 +48,15 @@ def waiting_suite(root: Path, *ids: str) -> Path:
     return small_suite(root, "waiting", cases=[{"id": name} for name in ids])
 
 
-def probing_suite(root: Path) -> Path:
-    """One case whose expectation any answer fulfils."""
-    expect = {"assertions": [{"type": "not_contains", "value": EXPECTATION_MARKER}]}
-    return small_suite(root, "probing", cases=[{"id": "probes", "expect": expect}])
+def hostile_suite(root: Path, cases: Sequence[dict[str, Any]]) -> Path:
+    """Cases of agents/hostile.py, which expect its answer and that something is not there; small limits."""
+    hidden = {"type": "not_contains", "value": EXPECTATION_MARKER}
+    expect = {"assertions": [*EXPECTS_THE_ANSWER["assertions"], hidden]}
+    suite = small_suite(root, "hostile", cases=[{"expect": expect, **case} for case in cases])
+    (suite / "agents" / "inside.py").write_text((_AGENTS / "inside.py").read_text())
+    text = (suite / "suite.toml").read_text()
+    (suite / "suite.toml").write_text(text.replace("[limits]", _SMALL_LIMITS))
+    return suite
 
 
 def prying_suite(root: Path) -> Path:

@@ -10,6 +10,9 @@ from typing import Any
 
 import pytest
 
+from contracts.suite.settings import Limits
+from driver.stacks.room import NOFILE, SHARED_WORK_SHARE, SHM_SHARE, TMP_SHARE, room
+
 ROOT = Path(__file__).resolve().parents[2]
 OVERRIDE = ("-f", "compose.yaml", "-f", "driver/stacks/labctl.compose.yaml")
 IMAGES = {
@@ -118,6 +121,17 @@ def test_memory_and_processes_of_the_agent_follow_the_limits_of_the_suite() -> N
     assert (int(agent["mem_limit"]), agent["pids_limit"]) == (64 << 20, 7)
     agent = services_of()["agent"]
     assert (int(agent["mem_limit"]), agent["pids_limit"]) == (2048 << 20, 512)
+
+
+def test_by_hand_what_the_agent_can_write_has_the_room_that_labctl_gives_it() -> None:
+    agent = services_of()["agent"]
+    shares = {"/work:exec": SHARED_WORK_SHARE, "/tmp": TMP_SHARE, "/dev/shm": SHM_SHARE}  # noqa: S108 - in the container
+    assert agent["tmpfs"] == [
+        f"{place}{',' if ':' in place else ':'}mode=1777,{room(share, Limits()).options}"
+        for place, share in shares.items()
+    ]
+    assert int(agent["memswap_limit"]) == int(agent["mem_limit"])
+    assert agent["ulimits"] == {"nofile": {"soft": NOFILE, "hard": NOFILE}}
 
 
 def test_by_hand_only_the_evidence_and_the_collectors_own_folder_can_be_written() -> None:

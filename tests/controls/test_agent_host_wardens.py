@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -87,3 +88,10 @@ def test_an_end_that_comes_too_late_does_not_end_the_next_attempt(runner: Runner
         runner.start(f"next {number}", ["/bin/sh", "-c", "sleep 0.05; exit 7"])
         after = runner.result(f"next {number}")
         assert (after["reason"], after["exitCode"]) == ("exit", 7)
+
+
+def test_when_memory_runs_out_agents_go_before_the_host_and_its_wardens(runner: Runner) -> None:
+    own = Path("/proc/self/oom_score_adj").read_text()
+    runner.run(["/bin/sh", "-c", "sleep 0.3; cat /proc/self/oom_score_adj /proc/$PPID/oom_score_adj"])
+    assert runner.text("a") == f"1000\n{own}"
+    assert Path(f"/proc/{runner.process.pid}/oom_score_adj").read_text() == own

@@ -40,12 +40,13 @@ def until(holds: Callable[[], bool]) -> bool:
 class Runner:
     """The runner's end of one agent_host; `mark` is in the environment of every agent, so that none can hide."""
 
-    def __init__(self, work: Path, *, port: int | None = None) -> None:
+    def __init__(self, work: Path, *, port: int | None = None, given: tuple[Path, Path] | None = None) -> None:
         self.work, self.mark = work, str(uuid.uuid4())
         way = ["--stdio"] if port is None else ["--listen", str(port), "--host", "127.0.0.1"]
+        folders = ["--given", *map(str, given)] if given else []
         signals = ["/bin/sh", "-c", 'trap "" INT USR1; exec "$@"', "sh"]  # as under nohup: no agent may inherit that
         self.process = subprocess.Popen(
-            [*signals, sys.executable, "-IS", str(HOST), *way, "--work", str(work)],
+            [*signals, sys.executable, "-IS", str(HOST), *way, "--work", str(work), *folders],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={"PATH": os.environ["PATH"], "HOST_SECRET": "of the host alone"},

@@ -53,7 +53,6 @@ def make(tmp_path: Path, runtime: Path) -> Iterator[Callable[..., AttemptContain
     plan = plan_of("greets").model_copy(update={"images": {"agent": image, "base": base}})
     (tmp_path / "suite/evals/working_dirs/desk").mkdir(parents=True)
     (tmp_path / "suite/evals/working_dirs/desk/notes").write_text("as it was")
-    (tmp_path / "copies").mkdir()
 
     def containers(*, key: str = "agent", folder: str | None = None, **own: Any) -> AttemptContainers:
         needs = OwnContainers(
@@ -77,7 +76,6 @@ def make(tmp_path: Path, runtime: Path) -> Iterator[Callable[..., AttemptContain
             user=f"{os.getuid()}:{os.getgid()}",
             lent_volume=lambda: "p-python",
             labels={"labctl.run": "r"},
-            folder=tmp_path / "copies",
             mounts={"/agent-suite": tmp_path},
         )
         made.append(AttemptContainers(place))
@@ -152,29 +150,38 @@ def test_a_runtime_that_is_not_there_is_an_answer_too(make: Callable[..., Attemp
     assert "No such file" in answer.reason
 
 
-def test_the_working_folder_is_a_copy_that_goes_with_its_container(
+def test_the_working_folder_is_given_read_only_and_copied_to_a_bounded_place(
     make: Callable[..., AttemptContainers], runtime: Path, tmp_path: Path
 ) -> None:
-    containers = make(folder="desk")
-    copy = tmp_path / "copies/attempt-1"
+    obey(make(folder="desk"), WANTED)
 
-    obey(containers, WANTED)
-    assert (copy / "notes").read_text() == "as it was"
-    assert f"type=bind,source={copy},target=/working_dir" in calls(runtime)[0]
-    assert "/working_dir:exec" not in calls(runtime)[0]
-    obey(make(folder="desk"), ContainerOver(alias="attempt-1", entered=True))
-
-    assert not copy.exists()
-    assert (tmp_path / "suite/evals/working_dirs/desk/notes").read_text() == "as it was"
+    given = tmp_path / "suite/evals/working_dirs/desk"
+    assert f"type=bind,source={given},target=/working_dir.given,readonly" in calls(runtime)[0]
+    assert "--given /working_dir.given /working_dir" in calls(runtime)[0]
+    owner = f"uid={os.getuid()},gid={os.getgid()}"
+    assert f"--tmpfs /working_dir:exec,mode=1777,{owner},size=768m,nr_inodes=98304" in calls(runtime)[0]
 
 
-def test_an_empty_working_folder_is_an_empty_copy(make: Callable[..., AttemptContainers], tmp_path: Path) -> None:
+def test_an_empty_working_folder_is_given_too(make: Callable[..., AttemptContainers], tmp_path: Path) -> None:
     (tmp_path / "suite/evals/working_dirs/hollow").mkdir()
 
     (answer,) = obey(make(folder="hollow"), WANTED)
 
     assert answer.type == "started"
-    assert list((tmp_path / "copies/attempt-1").iterdir()) == []
+
+
+def test_a_working_folder_that_does_not_fit_is_named_with_what_to_raise(
+    make: Callable[..., AttemptContainers], runtime: Path, tmp_path: Path
+) -> None:
+    with (tmp_path / "suite/evals/working_dirs/desk/large").open("wb") as file:
+        file.truncate(768 << 20)
+
+    (answer,) = obey(make(folder="desk"), WANTED)
+
+    assert answer.type == "failed"
+    assert "desk has 2 entries of 768.0 MB" in answer.reason
+    assert "room for 98304 of 768 MB: raise memory_mb of [limits]" in answer.reason
+    assert not Path(f"{runtime}.calls").exists()
 
 
 def test_a_working_folder_that_is_not_there_is_named_and_starts_nothing(
@@ -335,7 +342,10 @@ def test_a_container_is_hardened_and_bounded() -> None:
         "--user 10001:10001 --cap-drop ALL --security-opt no-new-privileges --read-only",
         "--memory 64m --memory-swap 64m --pids-limit 32",
         "--mount type=bind,source=/view,target=/agent-suite,readonly",
-        "--tmpfs /work:exec,mode=1777,uid=10001,gid=10001",
+        "--tmpfs /work:exec,mode=1777,uid=10001,gid=10001,size=16m,nr_inodes=2048",
+        "--tmpfs /tmp:noexec,mode=1777,uid=10001,gid=10001,size=8m,nr_inodes=1024",
+        "--tmpfs /dev/shm:noexec,mode=1777,uid=10001,gid=10001,size=4m,nr_inodes=512",
+        "--ulimit nofile=8192:8192",
         "--tmpfs /working_dir:exec",
     ):
         assert expected in words

@@ -192,7 +192,15 @@ def test_a_case_that_is_not_there_stops_everything_before_a_directory_is_made(tm
     ("agent", "backend", "concurrency", "cases", "said"),
     [
         ("desk", "process", 1, 1, "the agent runs as you"),
+        ("desk", "process", 1, 1, "limits of time and output hold, none of memory, processes, CPUs or disk"),
         ("desk", "compose", 2, 2, "side by side each other's environment"),
+        (
+            "desk",
+            "compose",
+            2,
+            2,
+            "end each other's processes, and use up the memory, processes and room",
+        ),
         ("desk", "compose", 1, 2, "whatever the concurrency: each can read what earlier ones left in /tmp, /dev/shm"),
         ("desk", "compose", 1, 1, None),
         ("support", "process", 2, 2, None),

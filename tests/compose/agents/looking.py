@@ -30,13 +30,11 @@ def files() -> dict[str, str]:
     return {str(path): path.read_text(errors="replace")[:200] for path in places if path.is_file()}
 
 
-def can_write(place: str) -> bool:
-    """A file could be made there."""
-    try:
-        Path(place, MINE).write_text("x")
-    except OSError:
-        return False
-    return True
+def leave_something(place: str) -> str:
+    """A file for those who come next."""
+    path = Path(place, MINE)
+    path.write_text("x")
+    return str(path)
 
 
 def neighbours_who_answer(token: str) -> list[str]:
@@ -62,19 +60,13 @@ def look(task: dict[str, Any]) -> dict[str, Any]:
         "env": dict(os.environ),
         "files": files(),
         "processes": processes(),
-        "uid": os.getuid(),
         "cwd": str(Path.cwd()),
-        "writable": [place for place in ("/", "/etc", "/opt/lab", "/agent-suite", "/usr") if can_write(place)],
-        "inWork": [place for place in ("/work", "/tmp", "/working_dir") if can_write(place)],  # noqa: S108
-        "capabilities": next(
-            line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("CapEff")
-        ),
+        "left": [leave_something(place) for place in ("/work", "/tmp", "/working_dir")],  # noqa: S108 - in the container
         "limits": {
             name: Path("/sys/fs/cgroup", name).read_text().strip()
             for name in ("memory.max", "pids.max", "cpu.max", "memory/memory.limit_in_bytes", "pids/pids.max")
             if Path("/sys/fs/cgroup", name).is_file()
         },
-        "socket": Path("/var/run/docker.sock").exists(),
     }
     if "neighbours" in task["messages"][0]["content"]:
         time.sleep(1)  # the others' containers are up meanwhile
