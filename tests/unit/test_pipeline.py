@@ -30,7 +30,7 @@ def request(evidence: Path) -> RunRequest:
         suite=SAMPLE,
         case_ids=("unknown-order", "already-refunded"),
         evidence=evidence,
-        env=(f"TOKEN={SECRET}", "SHORT=ab"),
+        env=(f"TOKEN={SECRET}", "SHORT_KEY=ab"),
     )
 
 
@@ -80,7 +80,7 @@ def test_long_texts_are_digests_and_values_too_short_to_hide_are_told(tmp_path: 
     outcome = run(FakeStack(), request(tmp_path), warnings)
     line = json.loads((outcome.path / "traces" / "attempts.jsonl").read_text().splitlines()[0])
     assert line["texts"][0].startswith("<")
-    assert any("SHORT" in warning for warning in warnings)
+    assert any("SHORT_KEY" in warning for warning in warnings)
 
 
 def test_no_secret_value_is_in_any_file_and_the_stack_gets_it(tmp_path: Path) -> None:
