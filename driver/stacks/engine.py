@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
@@ -25,6 +26,8 @@ CALL_S = 30.0
 """Bound of one question to the engine."""
 DOWN_S = 90.0
 """Bound of `down`: it waits for containers to stop."""
+RESTART_S, RESTART_PAUSE_S = 15.0, 1.0
+"""How long a `down` that failed is tried again, and how often: an engine that was restarted answers after seconds."""
 MIN_ENGINE = (25, 0)
 MIN_COMPOSE = (2, 24)
 NEXT_ENGINE = "start a Docker engine 25 or newer with Compose 2.24 or newer, or use --backend process"
@@ -185,13 +188,22 @@ class Project:
         return [str(part) for part in client.client_config.docker_compose_cmd] + list(arguments)
 
     def down(self) -> None:
-        """Remove every container and network of the project, of whatever profile."""
+        """Remove every container and network of the project, of whatever profile; raises LabError ENGINE_FAILED."""
         client = self._client(("*",))
-        bounded(
-            "docker compose down",
-            lambda: client.compose.down(volumes=True, remove_orphans=True, quiet=True),
-            seconds=DOWN_S,
-        )
+        until = time.monotonic() + RESTART_S
+        while True:
+            try:
+                bounded(
+                    "docker compose down",
+                    lambda: client.compose.down(volumes=True, remove_orphans=True, quiet=True),
+                    seconds=DOWN_S,
+                )
+            except LabError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(RESTART_PAUSE_S)
+            else:
+                return
 
     def logs(self, service: str, *, tail: int) -> list[str]:
         """The last lines of the log of a service's only container; none when there is no such container."""

@@ -33,6 +33,13 @@ def containers_of(run_id: str, *, service: str | None = None) -> list[str]:
     return docker("ps", "--no-trunc", "--quiet", *(part for each in filters for part in ("--filter", each))).split()
 
 
+def kill_containers_of(run_id: str) -> None:
+    """End all containers of a run at once; one that ended because another one did is as dead as it should be."""
+    argv = ["docker", "kill", *containers_of(run_id)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+    assert containers_of(run_id) == [], done.stderr
+
+
 def left_on_engine(run_id: str) -> dict[str, list[str]]:
     """Kind to ids of everything on the engine with the run's label, running or not; kinds with none are left out."""
     found = {kind: docker(*ask, "--filter", f"label={RUN_LABEL}={run_id}").split() for kind, ask in _LISTS.items()}

@@ -55,7 +55,7 @@ class Labctl:
         run_id = f"test-{uuid.uuid4().hex[:12]}"
         scratch = self._folder(f"scratch-{run_id}")  # the id is in TMPDIR, and so in the environment of every child
         folder = self._folder("evidence") / run_id
-        options = ["--run-id", run_id, "--evidence", str(folder.parent), "-e", f"{MARK}={run_id}"]
+        options = ["--run-id", run_id, "--evidence", str(folder.parent), "-e", f"{MARK}={run_id}", "--not-secret", MARK]
         process = subprocess.Popen(
             [*self.argv, "run", *flags, *options],
             cwd=self.root,

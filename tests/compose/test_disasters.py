@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from driver.verify import verify_run
-from tests.compose.engine_calls import containers_of, docker
+from tests.compose.engine_calls import containers_of, docker, kill_containers_of
 from tests.compose.launching import FinishedRun, Labctl, LiveRun, labctl_of_checkout, told
 from tests.compose.small_images import image_of, shell_folder
 from tests.compose.small_suites import small_suite, waiting_suite
@@ -48,7 +48,7 @@ def test_an_engine_that_dies_in_the_middle_and_comes_back_leaves_a_sealed_run_th
     ):
         live.until(lambda: is_in_the_middle(live))
         door.shut()
-        docker("kill", *containers_of(live.id))  # they die with it
+        kill_containers_of(live.id)  # they die with it
         door.open()
         run = live.wait()
     is_sealed_and_cannot_tell(run)
@@ -65,7 +65,7 @@ def test_an_engine_that_stays_away_is_told_with_the_next_step_and_clean_finishes
     ):
         live.until(lambda: is_in_the_middle(live))
         door.shut()
-        docker("kill", *containers_of(live.id))
+        kill_containers_of(live.id)
         run = live.wait()
         is_sealed_and_cannot_tell(run)
         assert "the stack could not be taken down: " in run.stderr
