@@ -9,7 +9,7 @@ STAMP := $(VENV)/.installed
 # where make setup leaves toxiproxy-server, which network faults on the process backend need
 export PATH := $(CURDIR)/.build/bin:$(PATH)
 
-.PHONY: setup run test test-shuffled lint check test-compose test-docker-agent soak bench bench-peers audit clean
+.PHONY: setup run test test-shuffled lint check test-compose test-docker-agent soak bench bench-peers audit sbom clean
 .DEFAULT_GOAL := run
 
 $(STAMP): requirements-dev.lock pyproject.toml
@@ -62,6 +62,10 @@ bench: setup
 
 bench-peers: setup
 	@$(BIN)/python -m scripts.bench_peers
+
+# what each image that was built here consists of, in CycloneDX: .build/sbom/*.cdx.json
+sbom: setup
+	@$(BIN)/python -m scripts.sbom
 
 # asks a service for known vulnerabilities of every locked package; it has an environment of its own, locked as well
 audit:

@@ -100,3 +100,13 @@ def install_commands(text: str) -> Iterator[str]:
     for number, line in enumerate(lines):
         if INSTALLS.search(line) and not line.lstrip().startswith("#"):
             yield " ".join(lines[number : number + 3 if line.rstrip().endswith("]") else number + 1]).strip()
+
+
+def test_ci_makes_an_sbom_of_each_image_and_keeps_it() -> None:
+    job = read(ROOT / ".github" / "workflows" / "ci.yml")["jobs"]["engine"]["steps"]
+    made = next(number for number, step in enumerate(job) if step.get("run") == "make sbom")
+    kept = job[made + 1]
+    assert kept["uses"].startswith("actions/upload-artifact@")
+    assert kept["with"]["path"] == ".build/sbom/*.cdx.json"
+    # upload-artifact leaves out what lies in a hidden folder, and would find nothing
+    assert (kept["with"]["include-hidden-files"], kept["with"]["if-no-files-found"]) == (True, "error")

@@ -90,7 +90,8 @@ def work(runs: Runs) -> Iterator[Runs]:
 
 def test_a_lab_that_works_is_believed_and_nothing_is_left(tmp_path: Path) -> None:
     temporary, cwd = tmp_path / "tmp", tmp_path / "cwd"
-    temporary.mkdir(), cwd.mkdir()
+    temporary.mkdir()
+    cwd.mkdir()
     argv = [sys.executable, "-c", "from driver.cli.main import main; main()", "doctor", "--self-test"]
     program = find_toxiproxy()
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary), "LABCTL_TOXIPROXY": program or "none"}

@@ -27,7 +27,7 @@ def _no_fault(plan: faults.Faults, route_id: str) -> None:
 
 
 if __name__ == "__main__":
-    templates._StateReference.render = _blue  # type: ignore[method-assign]
+    templates._StateReference.render = _blue  # type: ignore[method-assign,assignment]
     attempt.records = _without_payments  # type: ignore[attr-defined]
     faults.Faults.due = _no_fault  # type: ignore[method-assign,assignment]
     sys.exit(program.main(sys.argv[1:]))
