@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Literal
 
@@ -79,9 +79,11 @@ def _self_test(backend: Literal["auto", "compose", "process"]) -> int:
 
     looked = []
     with interruptible(), progress_line() as progress:
-        for one in self_test(stack_of, progress=progress.begin, warn=lambda text: tell_once(f"warning: {text}")):
-            looked.append(one)
-            _tell(one.mark, one.name, one.text, error=one.error)
+        controls = self_test(stack_of, progress=progress.begin, warn=lambda text: tell_once(f"warning: {text}"))
+        with closing(controls):  # what it made goes with it, also when a signal comes between two controls
+            for one in controls:
+                looked.append(one)
+                _tell(one.mark, one.name, one.text, error=one.error)
     status, sentence = verdict(looked)
     say(sentence)
     return int(status)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 from contracts.errors import LabError
 from contracts.exits import Exit
@@ -20,7 +20,7 @@ _HERE = (Exit.ENVIRONMENT, Exit.EVIDENCE)
 
 def self_test(
     stack_of: StackOf, *, progress: Callable[[Plan], Progress], warn: Callable[[str], None]
-) -> Iterator[Looked]:
+) -> Generator[Looked]:
     """Every control as soon as it was looked at; nothing is left afterwards.
 
     A run that cannot be made is a finding and ends the test: the lab refuses a suite that is known to be good.

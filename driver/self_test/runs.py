@@ -10,6 +10,7 @@ from pathlib import Path
 from contracts.errors import ErrorCode, LabError
 from contracts.plan import FAULT_PROFILE, Backend, Plan
 from driver import clock
+from driver.interrupts import Interrupted
 from driver.pipeline import run_suite
 from driver.ports import Progress, Stack
 from driver.request import RunRequest
@@ -19,6 +20,7 @@ from driver.self_test.expected import COMPARED, EXPECTED, NETWORK
 SUITE = Path(__file__).parent / "suite"
 TOKEN = "LAB_SELF_TEST_TOKEN"  # noqa: S105 - the name of a variable
 _TOKEN_BYTES = 24
+_NAME_BYTES = 6
 _CONCURRENCY = 4
 
 StackOf = Callable[[ExitStack], Stack]
@@ -54,33 +56,45 @@ def made_runs(
         Interrupted: after a signal.
 
     """
-    secret = clock.random_bytes(_TOKEN_BYTES).hex()
     with scratch_folder() as folder:
-        work = folder / "work"
-        work.mkdir()
-        with ExitStack() as started:  # a stack carries one run
-            first = stack_of(started)
-            no_network = _why_no_network(first)
+        try:
+            runs = _all_three(stack_of, folder, progress=progress, warn=warn)
+        except (LabError, Interrupted) as ended:
+            ended.kept = None  # they name a run directory, which goes with the scratch folder
+            raise
+        yield runs
 
-            def made(name: str, cases: Iterable[str], *, stack: Stack, agent: str = "known") -> Path:
-                chosen = tuple(case for case in cases if case != NETWORK or no_network is None)
-                request = _request(name, chosen, agent=agent, evidence=folder / "evidence", secret=secret)
-                return run_suite(request, stack=stack, host_env={}, progress=progress, warn=warn).path
 
-            known = made("known", EXPECTED, stack=first)
-        with ExitStack() as started:
-            again = made("again", COMPARED, stack=stack_of(started))
-        with ExitStack() as started:
-            worse = made("worse", COMPARED, stack=stack_of(started), agent="worse")
-        yield Runs(
-            backend=first.backend,
-            known=known,
-            again=again,
-            worse=worse,
-            secret=secret,
-            work=work,
-            no_network=no_network,
-        )
+def _all_three(
+    stack_of: StackOf, folder: Path, *, progress: Callable[[Plan], Progress], warn: Callable[[str], None]
+) -> Runs:
+    secret = clock.random_bytes(_TOKEN_BYTES).hex()
+    prefix = f"self-test-{clock.random_bytes(_NAME_BYTES).hex()}"  # two self-tests at once share one engine
+    work = folder / "work"
+    work.mkdir()
+
+    def made(name: str, cases: Iterable[str], *, stack: Stack, agent: str = "known") -> Path:
+        chosen = tuple(case for case in cases if case != NETWORK or no_network is None)
+        request = _request(f"{prefix}-{name}", chosen, agent=agent, evidence=folder / "evidence", secret=secret)
+        return run_suite(request, stack=stack, host_env={}, progress=progress, warn=warn).path
+
+    with ExitStack() as started:  # a stack carries one run
+        first = stack_of(started)
+        no_network = _why_no_network(first)
+        known = made("known", EXPECTED, stack=first)
+    with ExitStack() as started:
+        again = made("again", COMPARED, stack=stack_of(started))
+    with ExitStack() as started:
+        worse = made("worse", COMPARED, stack=stack_of(started), agent="worse")
+    return Runs(
+        backend=first.backend,
+        known=known,
+        again=again,
+        worse=worse,
+        secret=secret,
+        work=work,
+        no_network=no_network,
+    )
 
 
 def _why_no_network(stack: Stack) -> str | None:
@@ -90,7 +104,7 @@ def _why_no_network(stack: Stack) -> str | None:
     except LabError as error:
         if error.code is not ErrorCode.FAULT_PROXY_MISSING:
             raise
-        return error.cause or error.expected or error.message
+        return error.cause or f"it needs {error.expected}"
     return None
 
 

@@ -245,7 +245,7 @@ def test_runs_that_differ_in_their_world_are_no_proof_of_the_comparison(runs: Ru
     for name in (evidence.PLAN, evidence.ENVIRONMENT):
         text = (again / name).read_text()
         (again / name).write_text(text.replace('"timezone": "UTC"', '"timezone": "Asia/Tokyo"'))
-    (again / evidence.COMPLETE).write_bytes(seal_text(list_run_files(again).sha256, run_id="again"))
+    (again / evidence.COMPLETE).write_bytes(seal_text(list_run_files(again).sha256, run_id=runs.again.name))
 
     found = problems(list(comparisons.look_at_comparisons(replace(runs, again=again))))
     assert found == {"comparison: the same agent again": Exit.NO}
@@ -260,6 +260,20 @@ def test_a_lab_that_cannot_be_started_is_exit_4_and_one_that_refuses_a_good_suit
 
     assert with_error(ErrorCode.NO_ENGINE) == (Exit.ENVIRONMENT, "this machine's lab cannot be tried")
     assert with_error(ErrorCode.SUITE_INVALID) == (Exit.NO, "this machine's lab cannot be believed: runs")
+
+
+def test_an_interrupted_self_test_ends_as_any_run_and_names_no_folder_that_is_gone(tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", "from driver.cli.main import main; main()", "doctor", "--self-test"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([*argv, "--backend", "process"], env=env, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        first = process.stderr.readline()  # said when the first run begins
+        process.terminate()
+        rest = process.stderr.read()
+
+    assert "isolates nothing" in first
+    assert (process.returncode, rest) == (143, "labctl: terminated: the command was ended by a signal\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_was_not_tried_is_neither_held_nor_broken() -> None:

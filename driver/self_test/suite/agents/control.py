@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 SECONDS = 50
 A_WHILE_S = 0.25
 """Less than the delay of the network fault, and more than a call without it takes on a machine that can be used."""
+STUCK_S = 20
 TASK = json.load(sys.stdin)
 
 
@@ -79,10 +80,10 @@ def crashes() -> None:
 
 
 def is_stuck() -> None:
-    """Until it is killed."""
+    """For so much longer than its limit that it ends by itself only where nobody ends it: then its case passes."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     say("done")
-    while True:
+    for _ in range(STUCK_S):
         time.sleep(1)
 
 
