@@ -58,7 +58,6 @@ def _examine(evidence: Path) -> int:
 
 def _self_test(backend: Literal["auto", "compose", "process"]) -> int:
     from driver.backends import choose_stack  # noqa: PLC0415 - `--help` imports no work
-    from driver.interrupts import interruptible  # noqa: PLC0415 - as above
     from driver.ports import Stack  # noqa: PLC0415 - as above
     from driver.progress import progress_line  # noqa: PLC0415 - as above
     from driver.self_test.controls import self_test  # noqa: PLC0415 - as above
@@ -78,7 +77,7 @@ def _self_test(backend: Literal["auto", "compose", "process"]) -> int:
         return stack
 
     looked = []
-    with interruptible(), progress_line() as progress:
+    with progress_line() as progress:
         controls = self_test(stack_of, progress=progress.begin, warn=lambda text: tell_once(f"warning: {text}"))
         with closing(controls):  # what it made goes with it, also when a signal comes between two controls
             for one in controls:

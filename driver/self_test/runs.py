@@ -60,7 +60,8 @@ def made_runs(
         try:
             runs = _all_three(stack_of, folder, progress=progress, warn=warn)
         except (LabError, Interrupted) as ended:
-            ended.kept = None  # they name a run directory, which goes with the scratch folder
+            if ended.kept is not None:  # they name a run directory, which goes with the scratch folder
+                ended.kept = ended.next_step = None
             raise
         yield runs
 

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from contracts import evidence
 from contracts.errors import ErrorCode, LabError
@@ -84,15 +85,34 @@ def _unseal(run: Path) -> None:
 
 def _pass_everything_and_seal_again(run: Path) -> None:
     """A forger who knows how a seal is made, and turns each failed case into one that passed."""
-    path = run / evidence.RESULTS
-    results = json.loads(path.read_bytes())
-    for case in results["cases"]:
-        case["outcome"] = "pass"
-    path.write_text(json.dumps(results), encoding="utf-8")
-    (run / evidence.COMPLETE).write_bytes(seal_text(list_run_files(run).sha256, run_id=results["runId"]))
+
+    def forge(results: dict[str, Any]) -> None:
+        for case in results["cases"]:
+            case["outcome"] = "pass"
+
+    _edit_and_seal_again(run, evidence.RESULTS, forge)
+
+
+def _change_the_agent_and_seal_again(run: Path) -> None:
+    """The same forger, who says that another agent was measured."""
+    _edit_and_seal_again(run, evidence.ENVIRONMENT, lambda environment: environment["conditions"].update(agent="other"))
+
+
+def _edit_and_seal_again(run: Path, name: str, edit: Callable[[dict[str, Any]], None]) -> None:
+    path = run / name
+    content = json.loads(path.read_bytes())
+    edit(content)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    (run / evidence.COMPLETE).write_bytes(seal_text(list_run_files(run).sha256, run_id=content["runId"]))
 
 
 _TAMPERINGS = (
+    _Tampering(
+        "another agent written in and sealed again",
+        _change_the_agent_and_seal_again,
+        ErrorCode.RESULTS_DIVERGE,
+        evidence.ENVIRONMENT,
+    ),
     _Tampering("one bit of the attempts", _change_a_byte, ErrorCode.ALTERED, evidence.ATTEMPTS),
     _Tampering("a file removed", _remove_the_journal, ErrorCode.ALTERED, evidence.JOURNAL),
     _Tampering("a file added", _add_a_file, ErrorCode.ALTERED, "more.txt"),

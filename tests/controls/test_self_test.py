@@ -17,15 +17,13 @@ import pytest
 
 from comparison.compare import compare
 from contracts import evidence
-from contracts.comparison import Comparison, Verdict
+from contracts.comparison import Comparison, Difference, Verdict
 from contracts.errors import ErrorCode, LabError
 from contracts.exits import Exit
 from driver import verify
 from driver.backends import choose_stack
 from driver.ports import Stack
 from driver.progress import ProgressLine
-from driver.run_files import list_run_files
-from driver.seal import seal_text
 from driver.self_test import comparisons, seals
 from driver.self_test.controls import look, self_test
 from driver.self_test.expected import EXPECTED, NETWORK, REGRESSED
@@ -36,7 +34,7 @@ from driver.stacks import standby
 from tests.fakes.toxiproxies import find_toxiproxy
 
 ROOT = Path(__file__).resolve().parents[2]
-OTHERS = 10
+OTHERS = 11
 """Controls beside those of the agents: the runs, the seals, redaction, comparisons."""
 Edit = Callable[[dict[str, Any]], None]
 
@@ -195,14 +193,18 @@ def test_a_verify_that_accepts_everything_is_found_out(work: Runs, monkeypatch: 
     monkeypatch.setattr(seals, "verify_run", silent)
     found = problems(list(look(work)))
 
-    assert len(found) == 5
+    assert len(found) == 6
     assert all(name.startswith("seal: ") for name in found)
 
 
 def test_a_verify_that_trusts_the_seal_alone_is_found_out(work: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(seals, "verify_run", lambda run: verify.check_seal(run, shown=run))
 
-    assert problems(list(look(work))) == {"seal: failures rewritten and sealed again": Exit.NO}
+    found = problems(list(look(work)))
+    assert found == {
+        "seal: failures rewritten and sealed again": Exit.NO,
+        "seal: another agent written in and sealed again": Exit.NO,
+    }
 
 
 def test_a_verify_that_refuses_everything_is_found_out_and_nothing_is_read(
@@ -226,6 +228,7 @@ def test_a_verify_that_refuses_everything_is_found_out_and_nothing_is_read(
         ({"verdict": Verdict.REGRESSION}, "comparison: the same agent again"),
         ({"cases_regressed": ()}, "comparison: a planted regression"),
         ({"cases_regressed": (REGRESSED, "crashes")}, "comparison: a planted regression"),
+        ({"drift": (Difference.model_construct(key="timezone"),)}, "comparison: the same agent again"),
     ],
 )
 def test_a_comparison_that_lies_is_found_out(
@@ -239,16 +242,15 @@ def test_a_comparison_that_lies_is_found_out(
     assert problems(list(comparisons.look_at_comparisons(runs)))[found] is Exit.NO
 
 
-def test_runs_that_differ_in_their_world_are_no_proof_of_the_comparison(runs: Runs, tmp_path: Path) -> None:
+def test_a_run_that_is_refused_when_it_is_compared_is_told_and_ends_nothing(runs: Runs, tmp_path: Path) -> None:
     again = tmp_path / "again"
     shutil.copytree(runs.again, again)
-    for name in (evidence.PLAN, evidence.ENVIRONMENT):
-        text = (again / name).read_text()
-        (again / name).write_text(text.replace('"timezone": "UTC"', '"timezone": "Asia/Tokyo"'))
-    (again / evidence.COMPLETE).write_bytes(seal_text(list_run_files(again).sha256, run_id=runs.again.name))
+    (again / evidence.COMPLETE).unlink()
 
-    found = problems(list(comparisons.look_at_comparisons(replace(runs, again=again))))
-    assert found == {"comparison: the same agent again": Exit.NO}
+    first, second = comparisons.look_at_comparisons(replace(runs, again=again))
+    assert (first.exit_code, second.exit_code) == (Exit.NO, Exit.YES)
+    assert first.error is not None
+    assert "unsealed" in str(first.error)
 
 
 def test_a_lab_that_cannot_be_started_is_exit_4_and_one_that_refuses_a_good_suite_exit_1() -> None:
@@ -272,7 +274,8 @@ def test_an_interrupted_self_test_ends_as_any_run_and_names_no_folder_that_is_go
         rest = process.stderr.read()
 
     assert "isolates nothing" in first
-    assert (process.returncode, rest) == (143, "labctl: terminated: the command was ended by a signal\n")
+    ending = "labctl: terminated: ending what it started, within 30 s; a second signal ends it at once\n"
+    assert (process.returncode, rest) == (143, ending)
     assert list(tmp_path.iterdir()) == []
 
 
