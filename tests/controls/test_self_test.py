@@ -228,7 +228,10 @@ def test_a_verify_that_refuses_everything_is_found_out_and_nothing_is_read(
         ({"verdict": Verdict.REGRESSION}, "comparison: the same agent again"),
         ({"cases_regressed": ()}, "comparison: a planted regression"),
         ({"cases_regressed": (REGRESSED, "crashes")}, "comparison: a planted regression"),
-        ({"drift": (Difference.model_construct(key="timezone"),)}, "comparison: the same agent again"),
+        (
+            {"drift": (Difference(key="timezone", file=evidence.ENVIRONMENT, pointer="/conditions/timezone"),)},
+            "comparison: the same agent again",
+        ),
     ],
 )
 def test_a_comparison_that_lies_is_found_out(
