@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.fakes.fixture_process import DataClient, FixtureProcess
 
-_TESTS = Path(__file__).parent
+_ROOT = Path(__file__).resolve().parents[1]
 Rounds = Callable[..., int]
 _COUNTED = ("passed", "failed", "error", "skipped")
 
@@ -43,12 +44,17 @@ def rounds(pytestconfig: pytest.Config) -> Rounds:
     return chosen
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Side by side (`--dist=loadgroup`), tests of one file stay together, and all that share the engine do."""
-    for item in items:
-        group = "engine" if item.get_closest_marker("engine") else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+class Beside(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
+    """Gives the tests of a file to one worker, and all files that need the engine to the same one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, _ = nodeid.partition("::")
+        return "engine" if "mark.engine" in (_ROOT / file).read_text(encoding="utf-8") else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Beside:
+    """For `--dist=loadscope`: runs that share the engine side by side would share its networks and its time."""
+    return Beside(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -97,3 +97,7 @@ def _report(error: Exception, *, debug: bool) -> int:
         )
     tell(str(error))
     return int(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()
