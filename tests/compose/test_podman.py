@@ -9,6 +9,7 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,14 +40,17 @@ network_backend = "netavark"
 
 @pytest.fixture(scope="module")
 def podman(images: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Podman with a store and a configuration of its own, as a program; what it keeps is gone afterwards."""
+    """Podman with a store and a configuration of its own, as a program; what it keeps is gone afterwards.
+
+    It refuses a runroot of more than 50 characters.
+    """
     found = shutil.which("podman")
     if found is None or shutil.which("runc") is None or os.getuid() != 0:
         pytest.skip("needs podman with runc, netavark and aardvark-dns, and root: see CONTRIBUTING.md")
-    folder = tmp_path_factory.mktemp("podman")
+    folder, short = tmp_path_factory.mktemp("podman"), Path(tempfile.mkdtemp(prefix="labpod-"))
     (folder / "containers.conf").write_text(CONFIGURATION)
     program = folder / "podman"
-    places = f"--root {folder}/root --runroot {folder}/run --network-config-dir {folder}/networks"
+    places = f"--root {folder}/root --runroot {short}/run --network-config-dir {folder}/networks"
     conf = f"CONTAINERS_CONF={folder}/containers.conf"
     program.write_text(f'#!/bin/sh\nexec env {conf} {found} --storage-driver vfs {places} "$@"\n')
     program.chmod(0o755)
@@ -54,6 +58,7 @@ def podman(images: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     called(program, "rm", "--all", "--force")
     called(program, "network", "rm", "--force", NETWORK)
     called(program, "system", "reset", "--force")
+    shutil.rmtree(short)
 
 
 def called(program: Path, *arguments: str, given: bytes = b"") -> str:

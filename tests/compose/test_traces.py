@@ -93,8 +93,9 @@ def test_a_collector_that_dies_or_hangs_half_way_loses_exactly_what_is_said(
     found, ids = telemetry_of(run), span_ids(run)
     assert found["spansMade"] == spans_of_attempts(run)
     assert found["spansWritten"] == len(set(ids)) > 0
-    assert found["spansLost"] == found["spansMade"] - found["spansWritten"] > 0
-    assert f"{found['spansLost']} of {found['spansMade']} spans were lost: " in run.stderr
+    assert found["spansLost"] == found["spansMade"] - found["spansWritten"]
+    assert found["spansLost"] > 0 or trouble == "pause"  # its end wakes it up, and it may write what waited
+    assert (f"{found['spansLost']} of {found['spansMade']} spans were lost: " in run.stderr) == (found["spansLost"] > 0)
     assert run.is_sealed
     assert run.left == {}
 

@@ -169,7 +169,7 @@ def unstartable_program(folder: Path) -> dict[str, str]:
 
 def small_runtime(path: Path) -> Path:
     """A program like docker, whose containers have a disk for attempts that is full at once."""
-    small = "[one.replace('/work:exec', '/work:exec,nr_inodes=1') for one in sys.argv[1:]]"
-    path.write_text(f"#!{sys.executable}\nimport os, sys\nos.execvp('docker', ['docker', *{small}])\n")
+    small = "[re.sub('^(/work:.*nr_inodes=)[0-9]+', '\\\\g<1>1', one) for one in sys.argv[1:]]"
+    path.write_text(f"#!{sys.executable}\nimport os, re, sys\nos.execvp('docker', ['docker', *{small}])\n")
     path.chmod(0o755)
     return path
