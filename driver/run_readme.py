@@ -99,6 +99,8 @@ def readme_problems(content: bytes, plan: Plan, cases: Cases, *, sha256: Mapping
     for name in NAMED:
         if told.get(name) != (f"sha256:{sha256[name]}" if name in sha256 else None):
             yield Found(f"is not the file whose digest {evidence.README} has", name)
+            if name not in told:  # one of the two was edited, and nothing tells which
+                yield Found(f"has no digest of {name}, which is there", evidence.README)
     before, after = _of_the_plan(plan, cases, told)
     must = "\n\n".join([*before, *after]).split(_SECTION)
     are = [part for part in text.removesuffix("\n").split(_SECTION) if part.partition("\n")[0] not in _OF_THE_RUN]

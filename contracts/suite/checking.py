@@ -43,12 +43,11 @@ def checked_document(model: type[M], document: Document, *, was_refused: bool) -
     if not isinstance(whole, ValidationError) and not was_refused:
         return Checked(whole)
     value, refused = readable(document.value)
-    problems = tuple(_problems(whole, model, document, value)) if isinstance(whole, ValidationError) else ()
-    record, broken = mended(model, value)
     lost = Broken()
     lost.add(document, refused)
-    told = tuple(one for one in problems if not (one.place and lost.is_lost(one.place)))
-    return Checked(record, told, frozenset(refused | broken))
+    problems = tuple(_problems(whole, model, document, value, lost)) if isinstance(whole, ValidationError) else ()
+    record, broken = mended(model, value)
+    return Checked(record, problems, frozenset(refused | broken))
 
 
 def _validated(model: type[M], text: str) -> M | ValidationError:
@@ -58,17 +57,19 @@ def _validated(model: type[M], text: str) -> M | ValidationError:
         return error
 
 
-def _problems(error: ValidationError, model: type[BaseModel], document: Document, value: Json) -> Iterator[Problem]:
-    """What is wrong with the shape; `value` is what can be read of the document."""
+def _problems(
+    error: ValidationError, model: type[BaseModel], document: Document, value: Json, lost: Broken
+) -> Iterator[Problem]:
+    """What is wrong with the text, and with the shape of `value`, which can be read of it, but for what is `lost`."""
     first = error.errors(include_url=False)[0]
-    if first["type"] != "json_invalid":
-        yield from problems_of(error, model=model, place=document.place(), value=value)
-        return
-    if why := not_json(str(first["ctx"]["error"])):
-        yield Problem(why, document.place())
-    rest = _validated(model, json.dumps(value))
-    if isinstance(rest, ValidationError):
-        yield from problems_of(rest, model=model, place=document.place(), value=value)
+    shape: object = error
+    if first["type"] == "json_invalid":
+        if why := not_json(str(first["ctx"]["error"])):
+            yield Problem(why, document.place())
+        shape = _validated(model, json.dumps(value))
+    if isinstance(shape, ValidationError):
+        found = problems_of(shape, model=model, place=document.place(), value=value)
+        yield from (one for one in found if not (one.place and lost.is_lost(one.place)))
 
 
 def _stand_in(value: object) -> float:

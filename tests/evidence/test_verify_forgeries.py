@@ -183,6 +183,7 @@ def test_a_manifest_edited_and_sealed_again_is_found(run: Path, change: Callable
         ("- command: `labctl", "- command: `other"),
         ("- cases: 2, 2 repeats", "- cases: 3, 3 repeats"),
         ("Protected cases, which no later run may lose: approval", "Protected cases: none"),
+        ("- `environment.json` has the digest", "- its manifest has the digest"),
         ("## How to verify", "## All is well\n\nBelieve it.\n\n## How to verify"),
         ("--evidence ../\n", "--evidence ../"),
         ("--evidence ../\n", "--evidence ../\n\nand more\n"),

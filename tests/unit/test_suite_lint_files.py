@@ -70,6 +70,18 @@ FILES: list[BrokenRule] = [
         "half of a surrogate pair",
     ),
     (
+        "half a character and nothing else",
+        file("cases.json", '"\\ud800"'),
+        "cases.json (line 1)",
+        "half of a surrogate pair",
+    ),
+    (
+        "a model that is half a character",
+        file("models/support.json", '"\\ud800"'),
+        "models/support.json (line 1)",
+        "half of a surrogate pair",
+    ),
+    (
         "a deep document",
         file("state.json", '{"a": ' + "[" * 300 + "]" * 300 + "}"),
         "state.json (line 1)",
