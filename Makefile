@@ -1,7 +1,7 @@
 # Every target does its own set-up: on a new machine `make run` or `make test` is all there is to type.
 PYTHON ?= python3
-# side by side: the tests of a file together, and all that share the engine together (tests/conftest.py)
-TESTS := -m pytest --numprocesses=auto --dist=loadscope tests --ignore=tests/docker_agent
+# side by side: the tests of a file together, and all that share the engine together, first (tests/conftest.py)
+TESTS := -m pytest --numprocesses=auto --dist=loadscope --no-loadscope-reorder tests --ignore=tests/docker_agent
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
