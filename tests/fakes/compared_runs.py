@@ -41,6 +41,7 @@ def side_of(folder: Path, plan: Plan, *records: AttemptRecord) -> Side:
     """A run of those attempts, as a comparison sees it."""
     plan = plan.model_copy(update={"run_id": f"run-{next(_numbers)}"})
     run = write_run(folder, plan, records)
+    run.close()
     read = read_run(run.path)
     assert read is not None
     assert read.follows

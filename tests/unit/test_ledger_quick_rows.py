@@ -86,7 +86,9 @@ def test_an_attempt_that_did_not_simply_pass_is_not_quick(fields: dict[str, Any]
 
 
 def _run(folder: Path, plan: Plan, *records: AttemptRecord) -> Path:
-    return write_run(folder, plan, records).path
+    run = write_run(folder, plan, records)
+    run.close()
+    return run.path
 
 
 def _mixed(folder: Path) -> Path:
