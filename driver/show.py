@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from contracts import evidence
 from contracts.attempt import AttemptRecord, TrajectoryCall
+from contracts.errors import ErrorCode, Found, LabError
 from contracts.manifest import CaseConditions
 from contracts.record import Json
 from driver.shown_run import ShownRun, planned_case, shown_run
@@ -59,7 +61,7 @@ def manifest_text(run: Path, *, case_id: str | None) -> str:
     A run without environment.json is shown by its plan.
 
     Raises:
-        LabError: UNKNOWN_CASE; as `shown_run` does.
+        LabError: UNKNOWN_CASE; ALTERED for a manifest that is no JSON object; as `shown_run` does.
 
     """
     with shown_run(run) as shown:
@@ -68,9 +70,24 @@ def manifest_text(run: Path, *, case_id: str | None) -> str:
             manifest: Json = to_jsonable_python(told, by_alias=True, exclude_none=True)
         else:
             path = shown.root / evidence.ENVIRONMENT
-            whole = json.loads(path.read_bytes()) if path.is_file() else shown.plan.to_json()
+            whole = _manifest_of(path, run=run) if path.is_file() else shown.plan.to_json()
             manifest = dict(_flattened({key: value for key, value in whole.items() if key != "cases"}, ""))
         return json.dumps(manifest, ensure_ascii=False, indent=2)
+
+
+def _manifest_of(path: Path, *, run: Path) -> dict[str, Json]:
+    try:
+        whole = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        whole = None
+    if not isinstance(whole, dict):
+        raise LabError(
+            ErrorCode.ALTERED,
+            f"{run} has no manifest that could be shown",
+            found=[Found("is no JSON object", file=evidence.ENVIRONMENT)],
+            next_step=f"labctl verify {shlex.quote(str(run))}",
+        )
+    return whole
 
 
 def note_of(run: Path) -> str | None:

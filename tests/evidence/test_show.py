@@ -110,6 +110,15 @@ def test_the_manifest_of_a_run_is_flat_with_dotted_keys(run: Path) -> None:
     assert not any(isinstance(value, dict) and value for value in manifest.values())
 
 
+@pytest.mark.parametrize("content", ["runner | done\n", "[]", '{"cases": '])
+def test_a_manifest_that_is_none_is_evidence_that_was_altered(run: Path, content: str) -> None:
+    (run / evidence.ENVIRONMENT).write_text(content)
+    with pytest.raises(LabError) as raised:
+        manifest_text(run, case_id=None)
+    assert (raised.value.code, raised.value.exit_code) == (ErrorCode.ALTERED, Exit.EVIDENCE)
+    assert "found: environment.json: is no JSON object" in str(raised.value)
+
+
 def test_an_unsealed_run_with_a_cut_line_is_shown_and_said_to_be_unsealed(run: Path) -> None:
     (run / evidence.COMPLETE).unlink()
     (run / evidence.ENVIRONMENT).unlink()
