@@ -266,7 +266,8 @@ def test_the_service_and_its_children_end_with_the_run(work: Work) -> None:
 
 
 def test_the_service_ends_when_the_driver_is_gone(work: Work) -> None:
-    root = write_served(work() / "suite", {"tells-its-process": {}, "hangs": {}})
+    # longer than a busy machine takes to leave
+    root = write_served(work() / "suite", {"tells-its-process": {}, "hangs": {"limits": {"seconds": 60}}})
     with fixture_api(root) as api, runner(order_of(plan_of(root, concurrency=1), api, work=work())) as running:
         first = next(line for line in running.read() if isinstance(line, RunnerAttempt))
         running.leave()
