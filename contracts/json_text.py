@@ -37,6 +37,11 @@ def is_json(text: str) -> bool:
     return True
 
 
+def is_unicode(text: str) -> bool:
+    """False for a text with half of a surrogate pair, which no UTF-8 holds."""
+    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def without_surrogates(text: str) -> str:
     """The text with `?` for each lone surrogate: it can be escaped in JSON but is in no UTF-8 file."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

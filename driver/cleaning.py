@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from contracts.errors import ErrorCode, LabError
 from driver.owner import owner_is_gone
 from driver.scratch import dead_scratch_of, remove_dead_scratch, remove_kept_folder
+
+if TYPE_CHECKING:
+    from driver.stacks.ownership import Owned
 
 
 @dataclass(frozen=True)
@@ -31,18 +35,12 @@ def clean_engine(*, kept: bool = False) -> Cleaned:
 
     What --keep-containers left is removed only with `kept`, and its folder on this machine with it.
     """
-    from driver.stacks.ownership import owned_things, remove_all  # noqa: PLC0415 - costs 0.2 s, only with an engine
+    from driver.stacks.ownership import owned_things  # noqa: PLC0415 - costs 0.2 s, only with an engine
 
     things = owned_things()
     dead = [thing for thing in things if owner_is_gone(thing.owner) and (kept or thing.kept is None)]
     waiting = {thing.run for thing in things if thing not in dead and thing.kept is not None}
-    if failed := remove_all(dead):
-        raise LabError(
-            ErrorCode.ENGINE_FAILED,
-            f"{len(failed)} of {len(dead)} things that dead runs left could not be removed",
-            found=failed,
-            next_step="labctl clean --kept" if waiting else "labctl clean, once more",
-        )
+    _remove(dead, of="dead runs", next_step="labctl clean --kept" if waiting else "labctl clean, once more")
     for folder in {thing.kept for thing in dead if thing.kept}:
         remove_kept_folder(folder)
     return Cleaned(
@@ -57,17 +55,23 @@ def reap_engine(run_id: str) -> list[str]:
 
     Raises LabError for an engine that fails.
     """
-    from driver.stacks.ownership import owned_things, remove_all  # noqa: PLC0415 - as above
+    from driver.stacks.ownership import owned_things  # noqa: PLC0415 - as above
 
     dead = [one for one in owned_things() if one.run == run_id and one.kept is None and owner_is_gone(one.owner)]
-    if failed := remove_all(dead):
+    _remove(dead, of=f"the killed process of {run_id}", next_step="labctl clean")
+    return sorted({one.owner for one in dead})
+
+
+def _remove(things: Sequence[Owned], *, of: str, next_step: str) -> None:
+    from driver.stacks.ownership import remove_all  # noqa: PLC0415 - as above
+
+    if failed := remove_all(things):
         raise LabError(
             ErrorCode.ENGINE_FAILED,
-            f"{len(failed)} of {len(dead)} things that the killed process of {run_id} left could not be removed",
+            f"{len(failed)} of {len(things)} things that {of} left could not be removed",
             found=failed,
-            next_step="labctl clean",
+            next_step=next_step,
         )
-    return sorted({one.owner for one in dead})
 
 
 def reap_disk(owners: Iterable[str]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from contracts.json_text import is_unicode
+
 _WORDS = re.compile(
     r"ACCESS|APIKEY|AUTH|AUTHORIZATION|BEARER|CERT|CERTIFICATE|COOKIE|CRED|CREDENTIAL|CREDENTIALS|CREDS|"
     r"DSN|KEY|KEYS|LOGIN|OTP|PASS|PASSCODE|PASSPHRASE|PASSWD|PASSWORD|PASSWORDS|PAT|PIN|PRIVATE|PW|PWD|"
@@ -52,8 +54,12 @@ def held_secrets(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _could_be_one(value: str) -> bool:
-    is_text = not any("\ud800" <= char <= "\udfff" for char in value)
-    return is_text and len(value) in _HELD_SIZES and not value.startswith("/") and _PLAIN.fullmatch(value) is None
+    return (
+        is_unicode(value)
+        and len(value) in _HELD_SIZES
+        and not value.startswith("/")
+        and _PLAIN.fullmatch(value) is None
+    )
 
 
 def _is_named_like_one(name: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from contracts.json_text import is_unicode
 from contracts.record import Json
 from contracts.suite.broken import UNKNOWN
 from contracts.suite.places import Path
@@ -61,17 +62,13 @@ def _readable(value: Json, path: Path, refused: set[Path]) -> Json:
         if isinstance(value, list):
             return [_readable(one, (*path, index), refused) for index, one in enumerate(value)]
         for key in value:
-            if not _is_unicode(key):
+            if not is_unicode(key):
                 refused |= {(*path, key), (*path, UNKNOWN)}
-        return {key: _readable(one, (*path, key), refused) for key, one in value.items() if _is_unicode(key)}
-    if isinstance(value, UnfitNumber) or (isinstance(value, str) and not _is_unicode(value)):
+        return {key: _readable(one, (*path, key), refused) for key, one in value.items() if is_unicode(key)}
+    if isinstance(value, UnfitNumber) or (isinstance(value, str) and not is_unicode(value)):
         refused.add(path)
         return 0 if isinstance(value, UnfitNumber) else NO_NAME
     return value
-
-
-def _is_unicode(text: str) -> bool:
-    return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _mend(value: Json, details: list[ErrorDetails], made: StandIns, broken: set[Path]) -> Json:

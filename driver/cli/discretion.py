@@ -37,6 +37,7 @@ def secrets_of(arguments: Sequence[str], environ: Mapping[str, str]) -> dict[str
     Those of -e (also where the flag was forgotten), of the file that --env-from-file names where it can be read, and
     of labctl's own environment; without those that --not-secret names.
     """
+    from contracts.json_text import is_unicode  # noqa: PLC0415 - as above
     from driver.agent_env import PROVIDER_KEYS  # noqa: PLC0415 - as above
     from driver.secret_values import held_secrets, looks_secret  # noqa: PLC0415 - as above
 
@@ -45,7 +46,7 @@ def secrets_of(arguments: Sequence[str], environ: Mapping[str, str]) -> dict[str
         if looks_secret(name, value):
             found[f"{name}:{len(found)}" if found.get(name, value) != value else name] = value
     public = set(_values_of(arguments, "--not-secret"))
-    return {name: value for name, value in found.items() if name not in public and _is_text(value)}
+    return {name: value for name, value in found.items() if name not in public and is_unicode(value)}
 
 
 def _given(arguments: Sequence[str], environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -74,7 +75,3 @@ def _values_of(arguments: Sequence[str], flag: str, *, short: str | None = None)
     if short:
         found += [one[2:] for one in arguments if one.startswith(short) and len(one) > len(short) and one[1] != "-"]
     return found
-
-
-def _is_text(value: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in value)

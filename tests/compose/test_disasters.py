@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,7 @@ from tests.compose.engine_calls import containers_of, docker, kill_containers_of
 from tests.compose.launching import FinishedRun, Labctl, LiveRun, labctl_of_checkout, told
 from tests.compose.small_images import image_of, shell_folder
 from tests.compose.small_suites import small_suite, waiting_suite
-from tests.fakes.engine_door import engine_door
+from tests.fakes.engine_door import EngineDoor, engine_door
 
 pytestmark = pytest.mark.engine
 
@@ -38,17 +40,24 @@ def is_sealed_and_cannot_tell(run: FinishedRun) -> None:
     assert rows["later"] == "unknown"
 
 
-def test_an_engine_that_dies_in_the_middle_and_comes_back_leaves_a_sealed_run_that_cannot_tell(
-    labctl: Labctl, tmp_path: Path
-) -> None:
-    suite = waiting_suite(tmp_path / "suite", "first", "slow", "later")
+@contextmanager
+def run_without_engine(labctl: Labctl, folder: Path) -> Iterator[tuple[LiveRun, EngineDoor]]:
+    """A run whose engine died in its middle, and all containers with it."""
+    suite = waiting_suite(folder / "suite", "first", "slow", "later")
     with (
-        engine_door(tmp_path / "engine.sock") as door,
+        engine_door(folder / "engine.sock") as door,
         labctl.started(str(suite), *COMPOSE, env={"DOCKER_HOST": door.host}) as live,
     ):
         live.until(lambda: is_in_the_middle(live))
         door.shut()
-        kill_containers_of(live.id)  # they die with it
+        kill_containers_of(live.id)
+        yield live, door
+
+
+def test_an_engine_that_dies_in_the_middle_and_comes_back_leaves_a_sealed_run_that_cannot_tell(
+    labctl: Labctl, tmp_path: Path
+) -> None:
+    with run_without_engine(labctl, tmp_path) as (live, door):
         door.open()
         run = live.wait()
     is_sealed_and_cannot_tell(run)
@@ -58,14 +67,7 @@ def test_an_engine_that_dies_in_the_middle_and_comes_back_leaves_a_sealed_run_th
 def test_an_engine_that_stays_away_is_told_with_the_next_step_and_clean_finishes_the_teardown(
     labctl: Labctl, tmp_path: Path
 ) -> None:
-    suite = waiting_suite(tmp_path / "suite", "first", "slow", "later")
-    with (
-        engine_door(tmp_path / "engine.sock") as door,
-        labctl.started(str(suite), *COMPOSE, env={"DOCKER_HOST": door.host}) as live,
-    ):
-        live.until(lambda: is_in_the_middle(live))
-        door.shut()
-        kill_containers_of(live.id)
+    with run_without_engine(labctl, tmp_path) as (live, _):
         run = live.wait()
         is_sealed_and_cannot_tell(run)
         assert "the stack could not be taken down: " in run.stderr

@@ -40,4 +40,3 @@ def forge_consistently(root: Path, change: Callable[[AttemptRecord], AttemptReco
         readme = re.sub(f"(?<=- `{re.escape(name)}` has the digest )sha256:[0-9a-f]+", digest, readme)
     run.write_whole(evidence.README, readme.encode())
     seal(run)
-    run.close()

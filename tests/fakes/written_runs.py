@@ -138,7 +138,6 @@ def sealed_run(folder: Path, plan: Plan | None = None, records: Iterable[Attempt
         records = [attempt_of(plan, "approval"), attempt_of(plan, "recovery", outcome=Outcome.FAIL)]
     run = write_run(folder, plan, records)
     seal(run)
-    run.close()
     return run.path
 
 
