@@ -111,10 +111,8 @@ def close_unanswered(cycle: RequestResponseCycle) -> None:
 
 def _end(cycle: RequestResponseCycle, *, closes: bool) -> None:
     cycle.message_event.set()
-    if closes and cycle.more_body:
+    if closes:
         cast("BoundedConnection", cycle.transport.get_protocol()).linger()
-    elif closes:
-        cycle.transport.close()
     cycle.on_response()
 
 
@@ -268,14 +266,17 @@ class BoundedConnection(HttpToolsProtocol):
     def linger(self) -> None:
         """Closes after what the client still sends was read and dropped, for a while at most.
 
-        Closed with input unread, the connection would be reset, and the answer could be lost on its way.
+        Closed with input unread, the connection would be reset, and the answer could be lost on its way; so it would be
+        by what a client sends on after a request that was to be its last (RFC 9112, 9.6). None of that is answered.
         """
         self._is_deaf = True
         self._set_phase(_Phase.BETWEEN)
+        self.pipeline.clear()
+        self._refusal = None
         if not self.transport.is_closing():
             self.flow.resume_reading()
             self.transport.write_eof()
-            self.loop.call_later(self._patience.linger_s, self.transport.close)
+            self._deadline = self.loop.call_later(self._patience.linger_s, self.transport.close)
 
     def _set_phase(self, phase: _Phase) -> None:
         self._phase = phase

@@ -102,6 +102,19 @@ def test_who_closes_after_each_request_reads_the_413_too(api: FixtureProcess, pr
             assert wire.rest() == b""
 
 
+def test_who_sends_on_after_a_last_request_reads_its_answer_and_none_other(api: FixtureProcess, prefix: str) -> None:
+    last = request("GET", prefix + "/orders/a-1", "connection: close")
+    with Wire(api.data_port) as wire:
+        wire.send(last + request("DELETE", prefix + "/orders/a-1"))
+        for _ in range(3):  # closed at once, the connection would be reset by the first, and the next could not be sent
+            time.sleep(SHORT_S / 10)
+            wire.send(b"x" * 10_000)
+        assert status_of(wire.answer()) == 200
+        assert wire.rest() == b""
+    with Wire(api.data_port) as wire:
+        assert status_of(wire.ask(request("GET", prefix + "/orders/a-1"))) == 200
+
+
 @pytest.mark.parametrize(
     "endless",
     [
