@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from contracts.record import Record
+from contracts.record import BUILT_AT_FIRST_USE, Record
 
 
 class ContainerWanted(Record):
@@ -50,7 +50,7 @@ REQUEST_MARKS = tuple(f'{{"type":"{kind}"' for kind in ("container-wanted", "roo
 """How the lines begin: the driver tells them from the runner's other lines without parsing those."""
 
 container_requests: TypeAdapter[ContainerRequest] = TypeAdapter(
-    Annotated[ContainerRequest, Field(discriminator="type")]
+    Annotated[ContainerRequest, Field(discriminator="type")], config=BUILT_AT_FIRST_USE
 )
 """Parses one line of the runner that begins with one of the marks; raises pydantic.ValidationError."""
 
@@ -83,5 +83,7 @@ class RootSetupEnded(Record):
 
 ContainerAnswer = ContainerStarted | ContainerFailed | RootSetupEnded
 
-container_answers: TypeAdapter[ContainerAnswer] = TypeAdapter(Annotated[ContainerAnswer, Field(discriminator="type")])
+container_answers: TypeAdapter[ContainerAnswer] = TypeAdapter(
+    Annotated[ContainerAnswer, Field(discriminator="type")], config=BUILT_AT_FIRST_USE
+)
 """Parses one line of the driver; raises pydantic.ValidationError."""

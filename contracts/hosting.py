@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from contracts.record import Record
+from contracts.record import BUILT_AT_FIRST_USE, Record
 
 
 class HostStart(Record):
@@ -83,5 +83,7 @@ class AgentEnded(Record):
 
 HostMessage = HostHello | AgentStarted | AgentFailed | AgentOut | AgentEnded
 
-host_messages: TypeAdapter[HostMessage] = TypeAdapter(Annotated[HostMessage, Field(discriminator="op")])
+host_messages: TypeAdapter[HostMessage] = TypeAdapter(
+    Annotated[HostMessage, Field(discriminator="op")], config=BUILT_AT_FIRST_USE
+)
 """Parses one line of the host; raises pydantic.ValidationError for anything else."""

@@ -8,7 +8,7 @@ from pydantic import Field, TypeAdapter
 
 from contracts.attempt import AttemptRecord
 from contracts.journal import JournalRow
-from contracts.record import Record
+from contracts.record import BUILT_AT_FIRST_USE, Record
 from contracts.telemetry import SpanCount
 
 
@@ -68,5 +68,7 @@ class RunnerFinished(Record):
 
 RunnerLine = RunnerReady | RunnerStarted | RunnerAttempt | RunnerRefused | RunnerSpans | RunnerFinished
 
-runner_lines: TypeAdapter[RunnerLine] = TypeAdapter(Annotated[RunnerLine, Field(discriminator="type")])
+runner_lines: TypeAdapter[RunnerLine] = TypeAdapter(
+    Annotated[RunnerLine, Field(discriminator="type")], config=BUILT_AT_FIRST_USE
+)
 """Parses one line of the runner; raises pydantic.ValidationError for anything else."""

@@ -9,8 +9,15 @@ from pydantic.alias_generators import to_camel
 
 Json: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
+BUILT_AT_FIRST_USE = ConfigDict(defer_build=True)
+"""Of records and of their unions: a command that reads a run uses a few of the hundred kinds that it imports."""
 SMALL_RECORD = ConfigDict(
-    strict=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, protected_namespaces=()
+    **BUILT_AT_FIRST_USE,
+    strict=True,
+    extra="forbid",
+    alias_generator=to_camel,
+    populate_by_name=True,
+    protected_namespaces=(),
 )
 """Of a frozen pydantic dataclass with slots: a part of records of which a run has one for each case. It is read and
 written as a Record would be, and takes a tenth of the memory."""
