@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from comparison.shown_values import cut_alike
 from contracts.attempt import Check
 from contracts.comparison import CaseChange, Divergence, FlippedCheck
 from contracts.outcome import Outcome
@@ -47,18 +48,19 @@ def _check_lines(check: FlippedCheck) -> Iterator[str]:
     title = check_title(Check(name=check.name, type=check.type, outcome=check.now or check.was or Outcome.UNKNOWN))
     was, now = (_NOT_THERE if outcome is None else outcome.value for outcome in (check.was, check.now))
     yield f"{title}: {was} {ARROW} {now}"
-    yield from _value_line("expected", check.expected)
-    yield from _value_line("was", check.baseline_actual)
+    was_actual, actual = _both(check.baseline_actual, check.actual)
+    yield from _value_line("expected", None if check.expected is None else _cut(_json(check.expected)))
+    yield from _value_line("was", None if check.baseline_actual is None else was_actual)
     if check.now is Outcome.PASS and check.reason is not None:  # then it says why the check did not hold before
         yield f"  because:  {_cut(check.reason)}"
-    yield from _value_line("actual", check.actual)
+    yield from _value_line("actual", None if check.actual is None else actual)
     if check.now is not Outcome.PASS and check.reason is not None:
         yield f"  reason:   {_cut(check.reason)}"
 
 
-def _value_line(name: str, value: Json) -> Iterator[str]:
-    if value is not None:
-        yield f"  {name + ':':<9} {_cut(_json(value))}"
+def _value_line(name: str, text: str | None) -> Iterator[str]:
+    if text is not None:
+        yield f"  {name + ':':<9} {text}"
 
 
 def _divergence_lines(divergence: Divergence) -> Iterator[str]:
@@ -68,8 +70,9 @@ def _divergence_lines(divergence: Divergence) -> Iterator[str]:
     at += [divergence.tool] if divergence.tool and divergence.kind != "tool" else []
     what = divergence.kind + (f" {divergence.pointer}" if divergence.pointer else "")
     yield f"first divergence: {', '.join([*at, what])}"
-    yield f"  baseline:  {_cut(_json(divergence.baseline))}{_line(divergence, divergence.baseline_line)}"
-    yield f"  candidate: {_cut(_json(divergence.candidate))}{_line(divergence, divergence.candidate_line)}"
+    baseline, candidate = _both(divergence.baseline, divergence.candidate)
+    yield f"  baseline:  {baseline}{_line(divergence, divergence.baseline_line)}"
+    yield f"  candidate: {candidate}{_line(divergence, divergence.candidate_line)}"
 
 
 def _line(divergence: Divergence, number: int | None) -> str:
@@ -80,5 +83,9 @@ def _json(value: Json) -> str:
     return "nothing" if value is None else json.dumps(value, ensure_ascii=False)
 
 
+def _both(was: Json, now: Json) -> tuple[str, str]:
+    return cut_alike(_json(was), _json(now), most=_MOST_CHARS)
+
+
 def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS]}... ({len(text)} characters)"
+    return cut_alike(text, text, most=_MOST_CHARS)[0]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from comparison.case_text import ARROW
+from comparison.shown_values import cut_alike
 from contracts.comparison import Comparison, Difference, ToolResponse
 from contracts.record import Json
 
@@ -40,7 +41,7 @@ def difference_line(difference: Difference) -> str:
     remarks = [f"{difference.file} {difference.pointer}".rstrip()]
     remarks += ["the same label, other content"] if difference.label_reused else []
     remarks += ["allowed"] if difference.allowed else []
-    was, now = (_value(value) for value in (difference.baseline, difference.candidate))
+    was, now = cut_alike(_value(difference.baseline), _value(difference.candidate), most=_MOST_CHARS)
     return f"{difference.key} {was} {ARROW} {now}  ({'; '.join(remarks)})"
 
 
@@ -61,5 +62,4 @@ def _value(value: Json) -> str:
         label, digest = value["revision"], str(value["digest"]).removeprefix("sha256:")[:12]
         return f"{label}" if str(label).startswith("sha256:") else f"{label} ({digest})"
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    text = _DIGEST.sub(r"\1", text)
-    return text if len(text) <= _MOST_CHARS else f"{text[:_MOST_CHARS]}..."
+    return _DIGEST.sub(r"\1", text)

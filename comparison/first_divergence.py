@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from comparison.shown_values import shown
+from comparison.shown_values import shown_pair
 from contracts import evidence
 from contracts.attempt import AttemptRecord, TrajectoryCall
 from contracts.comparison import Divergence
@@ -65,17 +65,18 @@ def _started(was: DecidingAttempt | None, now: DecidingAttempt | None) -> tuple[
 def _divergence(
     repeat: int, parting: _Parting, was: DecidingAttempt | None, now: DecidingAttempt | None, *, is_whole: bool
 ) -> Divergence:
-    values = {name: shown(getattr(parting, name), is_whole=is_whole) for name in ("baseline", "candidate")}
+    baseline, candidate = shown_pair(parting.baseline, parting.candidate, is_whole=is_whole)
     return Divergence(
         repeat=repeat,
         kind=parting.kind,
         turn=parting.turn,
         tool=parting.tool,
         pointer=parting.pointer,
+        baseline=baseline,
+        candidate=candidate,
         file=evidence.ATTEMPTS,
         baseline_line=was.place.attempt_line if was else None,
         candidate_line=now.place.attempt_line if now else None,
-        **values,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from comparison.shown_values import shown
+from comparison.shown_values import shown, shown_pair
 from contracts.attempt import AttemptRecord, Check
 from contracts.comparison import FlippedCheck
 from contracts.outcome import Outcome
@@ -32,6 +32,7 @@ def _flipped(was: AttemptRecord, now: AttemptRecord, *, is_whole: bool) -> Itera
 def _flip(one: Check | None, other: Check | None, *, is_whole: bool) -> FlippedCheck:
     check = other or one
     assert check is not None  # noqa: S101 - a name stands on one side at least
+    actuals = shown_pair(one.actual if one else None, other.actual if other else None, is_whole=is_whole)
     telling = one if other is None or (one is not None and other.outcome is Outcome.PASS) else other
     return FlippedCheck(
         name=check.name,
@@ -39,7 +40,7 @@ def _flip(one: Check | None, other: Check | None, *, is_whole: bool) -> FlippedC
         was=one.outcome if one else None,
         now=other.outcome if other else None,
         expected=shown(check.expected, is_whole=is_whole),
-        baseline_actual=shown(one.actual, is_whole=is_whole) if one else None,
-        actual=shown(other.actual, is_whole=is_whole) if other else None,
+        baseline_actual=actuals[0],
+        actual=actuals[1],
         reason=shown(telling.reason, is_whole=True) if telling else None,
     )

@@ -1,4 +1,4 @@
-"""The self-test on one screen: three runs, then what every control says of them, one by one."""
+"""The self-test on one screen: two runs, then what every control says of them, one by one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def self_test(
     """
     try:
         with made_runs(stack_of, progress=progress, warn=warn) as runs:
-            yield Looked("runs", f"3 runs on the backend {runs.backend}, sealed")
+            yield Looked("runs", f"2 runs on the backend {runs.backend}, sealed")
             yield from look(runs)
     except LabError as error:
         status = Exit.ENVIRONMENT if error.exit_code in _HERE else Exit.NO

@@ -55,7 +55,7 @@ def _faults(met: list[bool]) -> str:
 def look_for_secret(runs: Runs) -> Looked:
     """No file of the runs has the value that agent `tells-a-secret` told in every way it could."""
     forms = (runs.secret.encode(), base64.b64encode(runs.secret.encode()))
-    files = [path for run in (runs.known, runs.again, runs.worse) for path in sorted(run.rglob("*")) if path.is_file()]
+    files = [path for run in (runs.known, runs.worse) for path in sorted(run.rglob("*")) if path.is_file()]
     hits = [path for path in files if any(form in path.read_bytes() for form in forms)]
     return judged(
         "redaction",

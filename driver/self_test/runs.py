@@ -1,4 +1,4 @@
-"""The three runs that the controls look at: known agents, some of them again, and those with a planted regression."""
+"""The two runs that the controls look at: agents of known outcome, and some of them again, one of which does worse."""
 
 from __future__ import annotations
 
@@ -33,10 +33,8 @@ class Runs:
 
     backend: Backend
     known: Path
-    again: Path
-    """The known agent again, over the cases of `COMPARED`."""
     worse: Path
-    """The worse agent over the same cases."""
+    """The worse agent over the cases of `COMPARED`: in one of them it does something else, in the others the same."""
     secret: str
     """Given to every agent, and to be nowhere in the runs."""
     work: Path
@@ -58,7 +56,7 @@ def made_runs(
     """
     with scratch_folder() as folder:
         try:
-            runs = _all_three(stack_of, folder, progress=progress, warn=warn)
+            runs = _both(stack_of, folder, progress=progress, warn=warn)
         except (LabError, Interrupted) as ended:
             if ended.kept is not None:  # they name a run directory, which goes with the scratch folder
                 ended.kept = ended.next_step = None
@@ -66,7 +64,7 @@ def made_runs(
         yield runs
 
 
-def _all_three(
+def _both(
     stack_of: StackOf, folder: Path, *, progress: Callable[[Plan], Progress], warn: Callable[[str], None]
 ) -> Runs:
     secret = clock.random_bytes(_TOKEN_BYTES).hex()
@@ -84,13 +82,10 @@ def _all_three(
         no_network = _why_no_network(first)
         known = made("known", EXPECTED, stack=first)
     with ExitStack() as started:
-        again = made("again", COMPARED, stack=stack_of(started))
-    with ExitStack() as started:
         worse = made("worse", COMPARED, stack=stack_of(started), agent="worse")
     return Runs(
         backend=first.backend,
         known=known,
-        again=again,
         worse=worse,
         secret=secret,
         work=work,

@@ -31,12 +31,12 @@ class _Tampering:
 
 def look_at_seals(runs: Runs) -> Iterator[Looked]:
     """Of the runs themselves, which comes first, then of tampered copies of one."""
-    said = [_said(run) for run in (runs.known, runs.again, runs.worse)]
+    said = [_said(run) for run in (runs.known, runs.worse)]
     refused = next((one for one in said if one is not None), None)
     yield judged("seal: untouched runs", is_so=refused is None, text=_told(refused), must="must be accepted")
     for number, tampering in enumerate(_TAMPERINGS):
         copy = runs.work / f"tampered-{number}"
-        shutil.copytree(runs.again, copy)
+        shutil.copytree(runs.worse, copy)
         tampering.do(copy)
         seen = _said(copy)
         named = {found.file for found in seen.found} if seen else set()

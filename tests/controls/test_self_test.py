@@ -17,7 +17,7 @@ import pytest
 
 from comparison.compare import compare
 from contracts import evidence
-from contracts.comparison import Comparison, Difference, Verdict
+from contracts.comparison import Answer, CaseChange, Comparison, Difference, ToolResponse, Verdict
 from contracts.errors import ErrorCode, LabError
 from contracts.exits import Exit
 from driver import verify
@@ -36,6 +36,22 @@ from tests.fakes.toxiproxies import find_toxiproxy
 ROOT = Path(__file__).resolve().parents[2]
 OTHERS = 11
 """Controls beside those of the agents: the runs, the seals, redaction, comparisons."""
+PLANTED, SAME = "comparison: a planted regression", "comparison: what the worse agent did as before"
+CHANGED = CaseChange(
+    case_id="claims-a-call", title="it", protected=False, kind="changed", gates=False, reason="another trajectory"
+)
+ANSWERED = ToolResponse(
+    case_id="claims-a-call",
+    repeat=1,
+    method="GET",
+    path="/things/one",
+    request_digest="",
+    occurrence=1,
+    baseline=Answer(status=200, response_digest="", line=1),
+    candidate=Answer(status=503, response_digest="", line=1),
+    same_requests_before=True,
+    file=evidence.JOURNAL,
+)
 Edit = Callable[[dict[str, Any]], None]
 
 
@@ -191,7 +207,7 @@ def test_a_secret_in_any_file_is_found_out(runs: Runs, tmp_path: Path) -> None:
 
 
 def test_a_secret_that_nobody_had_to_take_out_proves_nothing(runs: Runs) -> None:
-    assert look_for_secret(replace(runs, known=runs.again)).exit_code is Exit.NO
+    assert look_for_secret(replace(runs, known=runs.worse)).exit_code is Exit.NO
 
 
 def test_a_verify_that_accepts_everything_is_found_out(work: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,14 +245,13 @@ def test_a_verify_that_refuses_everything_is_found_out_and_nothing_is_read(
 @pytest.mark.parametrize(
     ("lie", "found"),
     [
-        ({"verdict": Verdict.NO_REGRESSION}, "comparison: a planted regression"),
-        ({"verdict": Verdict.REGRESSION}, "comparison: the same agent again"),
-        ({"cases_regressed": ()}, "comparison: a planted regression"),
-        ({"cases_regressed": (REGRESSED, "crashes")}, "comparison: a planted regression"),
-        (
-            {"drift": (Difference(key="timezone", file=evidence.ENVIRONMENT, pointer="/conditions/timezone"),)},
-            "comparison: the same agent again",
-        ),
+        ({"verdict": Verdict.NO_REGRESSION}, PLANTED),
+        ({"cases_regressed": ()}, PLANTED),
+        ({"cases_regressed": (REGRESSED, "claims-a-call")}, PLANTED),
+        ({"drift": (Difference(key="timezone", file=evidence.ENVIRONMENT, pointer="/conditions/timezone"),)}, SAME),
+        ({"cases": (CHANGED,)}, SAME),
+        ({"tool_responses": (ANSWERED,)}, SAME),
+        ({"statistics": None}, SAME),
     ],
 )
 def test_a_comparison_that_lies_is_found_out(
@@ -247,18 +262,18 @@ def test_a_comparison_that_lies_is_found_out(
 
     monkeypatch.setattr(comparisons, "compare", lying)
 
-    assert problems(list(comparisons.look_at_comparisons(runs)))[found] is Exit.NO
+    assert problems(list(comparisons.look_at_comparisons(runs))) == {found: Exit.NO}
 
 
 def test_a_run_that_is_refused_when_it_is_compared_is_told_and_ends_nothing(runs: Runs, tmp_path: Path) -> None:
-    again = tmp_path / "again"
-    shutil.copytree(runs.again, again)
-    (again / evidence.COMPLETE).unlink()
+    worse = tmp_path / "worse"
+    shutil.copytree(runs.worse, worse)
+    (worse / evidence.COMPLETE).unlink()
 
-    first, second = comparisons.look_at_comparisons(replace(runs, again=again))
-    assert (first.exit_code, second.exit_code) == (Exit.NO, Exit.YES)
-    assert first.error is not None
-    assert "unsealed" in str(first.error)
+    (looked,) = comparisons.look_at_comparisons(replace(runs, worse=worse))
+    assert (looked.name, looked.exit_code) == (PLANTED, Exit.NO)
+    assert looked.error is not None
+    assert "unsealed" in str(looked.error)
 
 
 def test_a_lab_that_cannot_be_started_is_exit_4_and_one_that_refuses_a_good_suite_exit_1() -> None:
