@@ -55,7 +55,7 @@ _taken = _Taken()
 
 
 def listen() -> None:
-    """Take signals from now on, until the process ends; called in the main thread.
+    """Take signals from now on, until `be_deaf`; called in the main thread.
 
     A SIGHUP that nohup shut out stays out.
     """
@@ -63,6 +63,15 @@ def listen() -> None:
         if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _take)
     signal.signal(signal.SIGALRM, _take)
+
+
+def be_deaf() -> None:
+    """Take no signal any more: the command is over, and its exit status stands.
+
+    Whoever sent one now would get another status for a run that is sealed and told, or a traceback.
+    """
+    for number in _MEANINGS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ import click
 from driver.at_once import end_now
 from driver.cli.discretion import tell
 from driver.cli.output import open_missing_streams
-from driver.interrupts import Interrupted, listen
+from driver.interrupts import Interrupted, be_deaf, listen
 from driver.version import VERSION
 
 _COMMANDS = {
@@ -59,20 +59,27 @@ def main() -> None:
     """Run the command line; every error ends here, as text on stderr and one exit code."""
     open_missing_streams()
     listen()
-    debug = "--debug" in sys.argv[1:]
     try:
-        status = cli.main(prog_name="labctl", standalone_mode=False)
-    except click.exceptions.Abort:
-        status = 130
-    except click.UsageError as error:
-        status = _report(_usage_error(error), debug=False)
+        status = _status()
+        be_deaf()
     except Interrupted as error:
         if error.rest:
             tell(error.rest)
         end_now(error.exit_code, reason=error.word)  # whatever the signal cut off, also in the teardown, ends there
+    sys.exit(status)
+
+
+def _status() -> int:
+    """The exit status of the command, once it is over and all is said."""
+    try:
+        status = cli.main(prog_name="labctl", standalone_mode=False)
+    except click.exceptions.Abort:
+        return 130
+    except click.UsageError as error:
+        return _report(_usage_error(error), debug=False)
     except Exception as error:  # noqa: BLE001 - the boundary: it becomes text and an exit code
-        status = _report(error, debug=debug)
-    sys.exit(status if isinstance(status, int) else 0)
+        return _report(error, debug="--debug" in sys.argv[1:])
+    return status if isinstance(status, int) else 0
 
 
 def _usage_error(error: click.UsageError) -> Exception:

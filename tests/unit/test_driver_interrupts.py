@@ -201,3 +201,12 @@ end_now(143, reason="terminated")
     assert "labctl: warning: the engine may still have things of this run: " in said
     assert said.rstrip().endswith("next: labctl clean")
     assert time.monotonic() - began < PATIENCE_S
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_after_the_command_is_over_changes_nothing_of_what_it_came_to(number: signal.Signals) -> None:
+    at_exit = f"atexit.register(os.kill, os.getpid(), {number.value})"
+    code = f"import atexit, os; {at_exit}; from driver.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "jobs"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "clean" in done.stdout
