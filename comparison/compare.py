@@ -36,8 +36,12 @@ def compare(baseline: Side, candidate: Side, *, allowance: Allowance) -> Compari
     changes, unequal = _changes(Looking(baseline, candidate, is_comparable), pairing, allowance)
     before = totals_without(baseline, pairing.baseline_uncounted)
     after = totals_without(candidate, pairing.candidate_uncounted)
+    kept = totals_without(baseline, pairing.baseline_uncounted.union(pairing.removed)) if pairing.removed else before
     metrics = metric_deltas(
-        before.metrics(), after.metrics(), tolerance=allowance.tolerance, is_comparable=is_comparable
+        before.metrics(),
+        after.metrics(),
+        kept=kept.metrics(),
+        tolerance=allowance.tolerance if is_comparable else None,
     )
     labels = labels_of(baseline, candidate, found)
     # two runs may have been given one name, on two machines or in two folders

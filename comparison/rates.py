@@ -17,22 +17,25 @@ _MORE_IS_WORSE = frozenset({"failureRate"})
 _REPORTED_ONLY = frozenset({"costUsd", "durationMs"})
 
 
-def metric_deltas(was: Metrics, now: Metrics, *, tolerance: Decimal, is_comparable: bool) -> tuple[MetricDelta, ...]:
-    """Every metric that a side measured, in the order of results.json.
+def metric_deltas(was: Metrics, now: Metrics, *, kept: Metrics, tolerance: Decimal | None) -> tuple[MetricDelta, ...]:
+    """Every metric that a side measured, in the order of results.json; nothing regressed without a tolerance.
 
     Differences are taken of the decimals that results.json shows: a fall of exactly the tolerance is allowed, in
-    whichever binary fractions the two rates are.
+    whichever binary fractions the two rates are. `kept` is the baseline without its removed cases, which are judged as
+    such: a rate that only they move did not regress, and one that fell is not hidden by them.
     """
-    before, after = was.to_json(), now.to_json()
+    before, after, without = was.to_json(), now.to_json(), kept.to_json()
     names = [field.alias or "" for field in Metrics.model_fields.values()]
     return tuple(
-        _delta(name, before.get(name), after.get(name), tolerance=tolerance, is_comparable=is_comparable)
+        _delta(name, before.get(name), after.get(name), without.get(name), tolerance=tolerance)
         for name in names
         if name in before or name in after
     )
 
 
-def _delta(name: str, was: float | None, now: float | None, *, tolerance: Decimal, is_comparable: bool) -> MetricDelta:
+def _delta(
+    name: str, was: float | None, now: float | None, kept: float | None, *, tolerance: Decimal | None
+) -> MetricDelta:
     gates = name not in _REPORTED_ONLY
     if was is None or now is None:
         return MetricDelta(
@@ -43,17 +46,20 @@ def _delta(name: str, was: float | None, now: float | None, *, tolerance: Decima
             gates=gates,
             regressed=False,
         )
-    delta = Decimal(repr(now)) - Decimal(repr(was))
-    worse = delta if name in _MORE_IS_WORSE else -delta
+    worse = Decimal(0) if kept is None else _difference(kept, now) * (1 if name in _MORE_IS_WORSE else -1)
     return MetricDelta(
         name=name,
         baseline=was,
         candidate=now,
-        delta=float(delta),
+        delta=float(_difference(was, now)),
         state="compared",
         gates=gates,
-        regressed=gates and is_comparable and worse > tolerance,
+        regressed=gates and tolerance is not None and worse > tolerance,
     )
+
+
+def _difference(was: float, now: float) -> Decimal:
+    return Decimal(repr(now)) - Decimal(repr(was))
 
 
 def totals_without(side: Side, left_out: Collection[int]) -> Totals:

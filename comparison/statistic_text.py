@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, Decimal
 
 from comparison.statistics import (
     FEWEST_FLIPS,
     bonett_price,
     clustered,
     exact_mcnemar,
+    least_effect_called,
     mid_p_mcnemar,
     minimum_detectable_effect,
 )
 from contracts.comparison import Clustered, Statistics
 
 _ALPHA = 0.05
+_LEAST_P = 0.001
 _DIGITS = 6
 
 
@@ -45,16 +48,18 @@ def statistics_of(regressions: int, improvements: int, *, paired: int, shares: S
             low=_rounded(by_case.low),
             high=_rounded(by_case.high),
         ),
-        sentences=tuple(_sentences(regressions, improvements, paired=paired, mid_p=mid_p, effect=effect)),
+        sentences=(
+            flips_sentence(regressions, improvements, paired=paired, mid_p=mid_p),
+            effect_sentence(max(effect, least_effect_called(paired=paired))),
+        ),
     )
 
 
-def _sentences(regressions: int, improvements: int, *, paired: int, mid_p: float, effect: float) -> Iterator[str]:
-    yield flips_sentence(regressions, improvements, paired=paired, mid_p=mid_p)
+def effect_sentence(effect: float) -> str:
+    """How large a change so many cases would have shown."""
     if effect >= 1:
-        yield "So few cases could show no change of the pass rate with any certainty."
-        return
-    yield f"So many cases would show a change of the pass rate of {effect:.0%} or more four times out of five."
+        return "So few cases could show no change of the pass rate with any certainty."
+    return f"So many cases would show a change of the pass rate of {_percent(effect)} or more four times out of five."
 
 
 def flips_sentence(regressions: int, improvements: int, *, paired: int, mid_p: float) -> str:
@@ -67,8 +72,19 @@ def flips_sentence(regressions: int, improvements: int, *, paired: int, mid_p: f
         return f"{said} {of_cases}: too few to call."
     if mid_p < _ALPHA:
         way = "worse" if regressions > improvements else "better"
-        return f"{said} {of_cases}: more than chance explains (p = {mid_p:.3g}); the candidate is {way}."
+        return f"{said} {of_cases}: more than chance explains ({_chance(mid_p)}); the candidate is {way}."
     return f"{said} {of_cases}: chance alone does as much (p = {mid_p:.2g})."
+
+
+def _chance(p: float) -> str:
+    return "p < 0.001" if p < _LEAST_P else f"p = {p:.3g}"
+
+
+def _percent(share: float) -> str:
+    """Two digits, rounded up: a smaller change would not be shown."""
+    percent = Decimal(f"{100 * share:.9g}")
+    last = Decimal(1).scaleb(min(0, percent.adjusted() - 1))
+    return f"{percent.quantize(last, ROUND_CEILING)}%"
 
 
 def _said(regressions: int, improvements: int) -> str:

@@ -13,6 +13,8 @@ Z_80 = 0.8416212335729143
 """Of a power of 80 %."""
 FEWEST_FLIPS = 5
 """Fewer flips, all in one way, can never be called at 5 %."""
+_POWER = 0.8
+_HALVINGS = 60
 _MOST_EXACT = 1000
 """Of more flips the binomial tail is taken from logarithms: exact fractions would be thousands of digits long."""
 
@@ -51,6 +53,24 @@ def bonett_price(regressions: int, improvements: int, *, paired: int) -> Interva
 def minimum_detectable_effect(regressions: int, improvements: int, *, paired: int) -> float:
     """The change of the pass rate that so many pairs with so many flips show at 5 % with a power of 80 %, at most 1."""
     return min(1.0, (Z_95 + Z_80) * _standard_error(regressions, improvements, paired=paired))
+
+
+def least_effect_called(*, paired: int) -> float:
+    """The smallest share of cases that flip, all one way, of which 80 % of runs show enough to call; at most 1.
+
+    Whatever the variance says, a smaller one is not called: of `paired` cases each flips with that chance, and
+    `FEWEST_FLIPS` have to.
+    """
+    if paired < FEWEST_FLIPS:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        share = (low + high) / 2
+        fewer = sum(
+            math.comb(paired, flips) * share**flips * (1 - share) ** (paired - flips) for flips in range(FEWEST_FLIPS)
+        )
+        low, high = (low, share) if 1 - fewer >= _POWER else (share, high)
+    return high
 
 
 def clustered(differences: Sequence[float]) -> Interval | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from typing import NoReturn
 
 _PROGRAM = Path(__file__).with_name("ending_program.py")
 _PR_SET_CHILD_SUBREAPER = 36
+_NO_LONGER_TAKEN = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,13 +64,16 @@ def adopt_orphans() -> None:
 
 
 def end_now(exit_code: int, *, reason: str) -> NoReturn:
-    """Become the program that ends everything this process started and exits with that status.
+    """Become the program that ends everything this process started and exits with that status; in the main thread.
 
     Args:
         exit_code: of the process.
         reason: one word, for the evidence: `interrupted`.
 
     """
+    for number in _NO_LONGER_TAKEN:
+        signal.signal(number, signal.SIG_IGN)  # the last one that matters was taken; so it stays in the program to come
+    signal.setitimer(signal.ITIMER_REAL, 0)
     order = json.dumps({"exitCode": exit_code, **_owed(reason)}).encode()
     adopt_orphans()
     given = os.memfd_create("labctl-end", 0)  # not closed by the change of the program, and in no argv

@@ -1,23 +1,34 @@
-"""Signals: the first becomes an exception in the main thread; a second, or too long a teardown, ends all at once."""
+"""Signals: the first becomes an exception in the main thread; a second, or too long a teardown, ends all at once.
+
+The exception is raised wherever the main thread happens to be. In a callback of the interpreter's own (a weak
+reference's in the import system, a finalizer, a conversion that a library gives up on) it is dropped and the command
+would go on; so while the teardown lasts it is looked at several times a second whether the exception is still alive,
+and another one is raised where it is not.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+import sys
+import time
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import NoReturn
 
 from contracts.exits import Exit
 from driver.at_once import adopt_orphans, end_now
 
 GRACE_S = 30
 """How long the teardown may take before everything is ended at once; said on stderr."""
+_LOOK_S = 0.2
 
 
 class Interrupted(BaseException):
-    """The user or the machine asked the command to end; raised once, in the main thread."""
+    """The user or the machine asked the command to end; raised in the main thread, again only if it was dropped."""
 
     def __init__(self, exit_code: Exit, word: str) -> None:
         super().__init__(word)
@@ -45,7 +56,11 @@ _MEANINGS = {
 class _Taken:
     """The signals of this process so far."""
 
-    first: Interrupted | None = None
+    first: tuple[Exit, str] | None = None
+    until: float = 0.0
+    """When the grace is over, on the monotonic clock."""
+    raised: Callable[[], Interrupted | None] = lambda: None
+    """What was raised, as long as it is alive."""
     blocks: int = 0
     """Of `signals_wait` around what runs now."""
     waiting: list[int] = field(default_factory=list)
@@ -63,6 +78,7 @@ def listen() -> None:
         if number is not signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _take)
     signal.signal(signal.SIGALRM, _take)
+    sys.unraisablehook = _unraisable
 
 
 def be_deaf() -> None:
@@ -70,7 +86,7 @@ def be_deaf() -> None:
 
     Whoever sent one now would get another status for a run that is sealed and told, or a traceback.
     """
-    for number in _MEANINGS:
+    for number in (*_MEANINGS, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
 
 
@@ -87,25 +103,44 @@ def signals_wait() -> Iterator[None]:
 
 
 def _take(number: int, _frame: FrameType | None) -> None:
-    if _taken.blocks:
-        _taken.waiting.append(number)
-    else:
+    if not _taken.blocks:
         _act(number)
+    elif number != signal.SIGALRM or number not in _taken.waiting:
+        _taken.waiting.append(number)
 
 
 def _act(number: int) -> None:
-    first = _taken.first
-    if first is not None:
-        for each in (*_MEANINGS, signal.SIGALRM):
-            signal.signal(each, signal.SIG_IGN)  # it is the last one that matters, also to the program to come
-        end_now(first.exit_code, reason=first.word)
-    if number == signal.SIGALRM:
-        return  # somebody else's
-    _taken.first = first = Interrupted(*_MEANINGS[signal.Signals(number)])
-    signal.alarm(GRACE_S)
-    adopt_orphans()  # the teardown ends parents before their children
-    _say(f"labctl: {first.word}: ending what it started, within {GRACE_S} s; a second signal ends it at once\n")
-    raise first
+    if _taken.first is not None:
+        _act_again(number, *_taken.first)
+    elif number != signal.SIGALRM:  # which would be somebody else's
+        _taken.first = exit_code, word = _MEANINGS[signal.Signals(number)]
+        _taken.until = time.monotonic() + GRACE_S
+        signal.setitimer(signal.ITIMER_REAL, _LOOK_S, _LOOK_S)
+        adopt_orphans()  # the teardown ends parents before their children
+        _say(f"labctl: {word}: ending what it started, within {GRACE_S} s; a second signal ends it at once\n")
+        _raise(exit_code, word)
+
+
+def _act_again(number: int, exit_code: Exit, word: str) -> None:
+    if number != signal.SIGALRM or time.monotonic() > _taken.until:
+        end_now(exit_code, reason=word)
+    if _taken.raised() is None:
+        _raise(exit_code, word)
+
+
+def _raise(exit_code: Exit, word: str) -> NoReturn:
+    interrupted = Interrupted(exit_code, word)
+    _taken.raised = weakref.ref(interrupted)
+    try:
+        raise interrupted
+    finally:
+        del interrupted  # else its traceback would keep it alive, whoever dropped it
+
+
+def _unraisable(unraisable: sys.UnraisableHookArgs) -> None:
+    """What a callback raises is told as ever, but for what comes of a signal: that is raised again."""
+    if not isinstance(unraisable.exc_value, Interrupted):
+        sys.__unraisablehook__(unraisable)
 
 
 def _say(text: str) -> None:

@@ -15,7 +15,7 @@ from driver.allowances import allowance_of, tolerance_of
 
 
 def _deltas(was: Metrics, now: Metrics, tolerance: str = "0") -> dict[str, MetricDelta]:
-    found = metric_deltas(was, now, tolerance=Decimal(tolerance), is_comparable=True)
+    found = metric_deltas(was, now, kept=was, tolerance=Decimal(tolerance))
     return {metric.name: metric for metric in found}
 
 

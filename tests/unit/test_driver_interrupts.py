@@ -210,3 +210,99 @@ def test_a_signal_after_the_command_is_over_changes_nothing_of_what_it_came_to(n
     done = subprocess.run([sys.executable, "-c", code, "jobs"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "clean" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "drops",
+    [
+        "one = Thing(); gone = weakref.ref(one, lambda _: raises()); del one",
+        """
+try:
+    raises()
+except BaseException:
+    pass
+""",
+        """
+class Finalized:
+    def __del__(self):
+        raises()
+Finalized()
+""",
+    ],
+    ids=["a callback", "a library that gives up", "a finalizer"],
+)
+def test_an_interrupt_that_is_dropped_on_its_way_comes_again_and_nobody_sees_that(drops: str, tmp_path: Path) -> None:
+    code = f"""
+import weakref
+class Thing: pass
+def raises():
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(1)
+try:
+    ready()
+    exec({drops!r})
+    time.sleep(20)
+    print("never", flush=True)
+except Interrupted as error:
+    print("came", flush=True)
+    end_now(error.exit_code, reason=error.word)
+"""
+    began = time.monotonic()
+    with started(code, "dropped", tmp_path) as process:
+        status, said = ended(process)
+        assert process.stdout is not None
+        assert process.stdout.read() == "came\n"
+    assert status == 143
+    assert said == "labctl: terminated: ending what it started, within 30 s; a second signal ends it at once\n"
+    assert time.monotonic() - began < PATIENCE_S / 2
+
+
+def test_an_interrupt_that_is_on_its_way_is_raised_once(tmp_path: Path) -> None:
+    code = """
+raised = 0
+try:
+    ready()
+    os.kill(os.getpid(), signal.SIGTERM)
+except Interrupted:
+    try:
+        time.sleep(1)
+    except Interrupted:
+        raised += 1
+print(raised, flush=True)
+end_now(143, reason="terminated")
+"""
+    with started(code, "once", tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "0\n"
+        assert process.wait(PATIENCE_S) == 143
+
+
+def test_an_interrupt_while_the_program_is_loaded_ends_it_without_a_traceback(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("print('loading', flush=True); import time; time.sleep(20)")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from driver.cli.program import main; main()"
+    argv = [sys.executable, "-c", code, "jobs"]
+    with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "loading\n"
+        process.send_signal(signal.SIGINT)
+        said = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, *said) == (-signal.SIGINT, "", "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM])
+def test_a_signal_while_the_last_things_are_ended_changes_nothing(number: signal.Signals, tmp_path: Path) -> None:
+    code = f"""
+promise(lambda reason: Duty(write={{str(folder / "said"): reason}}))
+signal.pthread_sigmask(signal.SIG_BLOCK, [{number.value}])  # so that it comes when the next program has begun
+os.kill(os.getpid(), {number.value})
+end = os.execv
+def execv(*argv):
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [{number.value}])
+    end(*argv)
+os.execv = execv
+ready()
+end_now(130, reason="interrupted")
+"""
+    with started(code, "last", tmp_path) as process:
+        assert ended(process) == (130, "")
+    assert (tmp_path / "said").read_text() == "interrupted"
