@@ -22,7 +22,7 @@ def metric_deltas(was: Metrics, now: Metrics, *, kept: Metrics, tolerance: Decim
 
     Differences are taken of the decimals that results.json shows: a fall of exactly the tolerance is allowed, in
     whichever binary fractions the two rates are. `kept` is the baseline without its removed cases, which are judged as
-    such: a rate that only they move did not regress, and one that fell is not hidden by them.
+    such: a rate that is worse only because they are gone did not regress.
     """
     before, after, without = was.to_json(), now.to_json(), kept.to_json()
     names = [field.alias or "" for field in Metrics.model_fields.values()]
@@ -46,7 +46,8 @@ def _delta(
             gates=gates,
             regressed=False,
         )
-    worse = Decimal(0) if kept is None else _difference(kept, now) * (1 if name in _MORE_IS_WORSE else -1)
+    sign = 1 if name in _MORE_IS_WORSE else -1
+    worse = Decimal(0) if kept is None else min(sign * _difference(was, now), sign * _difference(kept, now))
     return MetricDelta(
         name=name,
         baseline=was,

@@ -135,7 +135,7 @@ class MetricDelta(Record):
     gates: bool
     """False for cost and time, which are reported only."""
     regressed: bool
-    """It got worse by more than the tolerance, the baseline's removed cases set aside."""
+    """It got worse by more than the tolerance, and not only because cases were removed."""
 
 
 class RepeatMeans(Record):

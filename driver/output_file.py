@@ -7,20 +7,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from contracts.errors import ErrorCode, Found, LabError
-from contracts.evidence import COMPLETE, PLAN
+from driver.sealed_places import refuse_sealed
 
 
 def require_output(path: Path, *, inputs: Iterable[Path]) -> None:
     """Raise SEALED_RUN for a file in a sealed run, BAD_USAGE for one that is no place for a text."""
+    refuse_sealed(path, place="--output")
     real = Path(os.path.realpath(path))
-    for folder in real.parents:
-        if os.path.lexists(folder / COMPLETE) and os.path.lexists(folder / PLAN):
-            raise LabError(
-                ErrorCode.SEALED_RUN,
-                f"{path} would lie in a sealed run",
-                found=[Found("is sealed", file=str(folder))],
-                next_step="name a file outside of it",
-            )
     problem = None
     if real.is_dir():
         problem = "is a folder"

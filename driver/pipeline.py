@@ -29,6 +29,7 @@ from driver.refusals import Refusals
 from driver.request import RunRequest
 from driver.run_log import RunLog
 from driver.scratch import scratch_folder
+from driver.sealed_places import refuse_sealed
 from driver.staging import Staged, staged
 from driver.telemetry import keep_spans, spans_folder, tell_losses
 from ledger.redaction import Redactor
@@ -104,9 +105,10 @@ def prepare(
 
     """
     refusals = Refusals()
+    refusals.value_of(lambda: refuse_sealed(request.evidence, place="--evidence"))
     draft = refusals.value_of(lambda: draft_run(request, backend=stack.backend, host_env=host_env, fetch=fetch))
     opened = refusals.value_of(lambda: (_gate(request, kept),))
-    if draft is None or opened is None:
+    if draft is None or opened is None or refusals.any:
         raise refusals.as_one()
     (gate,) = opened
     if gate is not None:

@@ -17,7 +17,7 @@ from contracts.suite.problems import unknown_name
 from driver.pipeline import RunOutcome, run_suite
 from driver.ports import Progress, Stack
 from driver.rerun import Anew, request_again, unset_variables
-from driver.run_names import run_directory_of
+from driver.run_names import run_directory_of, shown_as
 from driver.verify import verify_directory
 from driver.version import VERSION
 from driver.working_tree import changes_since
@@ -77,7 +77,7 @@ def replay(  # noqa: PLR0913 - the parts of a run
     """
     with ExitStack() as kept:
         root = kept.enter_context(run_directory_of(run, evidence=anew.evidence))
-        verified = verify_directory(root, shown=run)
+        verified = verify_directory(root, shown=shown_as(run, root))
         planned = {case.case_id: case for case in verified.rows.cases}
         if case_id not in planned:
             raise LabError(

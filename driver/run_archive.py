@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import lzma
 import os
 import stat
@@ -29,6 +30,8 @@ MAX_BYTES = 4 * 1024**3
 
 SUFFIXES = (".tar.gz", ".tgz", ".zip")
 _CHUNK_BYTES = 1 << 20
+_ENCRYPTED = 1
+"""Of the flags of a zip's entry."""
 _MOST_NAMED = 10
 _DAMAGED = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
@@ -61,7 +64,7 @@ def directory_of(path: Path) -> Iterator[Path]:
         return
     if not path.is_file():
         raise no_run(path, "is no directory and no archive" if os.path.lexists(path) else "does not exist")
-    if not path.name.endswith(SUFFIXES):
+    if not path.name.lower().endswith(SUFFIXES):
         raise no_run(path, "is a file, but no .tar.gz or .zip")
     with scratch_folder() as folder:
         yield _unpacked(path, folder)
@@ -72,7 +75,7 @@ def _unpacked(archive: Path, folder: Path) -> Path:
     outer = folder / "outer"
     left_bytes = _unpack_whole(archive, outer, MAX_BYTES, shown=archive)
     inner = [path for path in outer.rglob("*") if not path.is_dir()]
-    if len(inner) == 1 and inner[0].name.endswith(SUFFIXES):
+    if len(inner) == 1 and inner[0].name.lower().endswith(SUFFIXES):
         _unpack_whole(inner[0], folder / "inner", left_bytes, shown=archive)
         return _top_of(folder / "inner", archive)
     return _top_of(outer, archive)
@@ -98,7 +101,7 @@ def no_run(path: Path, what: str) -> LabError:
 
 def _unpack(archive: Path, folder: Path, left_bytes: int, *, shown: Path) -> int:
     """The bytes that may still be unpacked afterwards."""
-    is_zip = archive.name.endswith(".zip")
+    is_zip = archive.name.lower().endswith(".zip")
     members = _zip_members(archive, shown, left_bytes) if is_zip else _tar_members(archive, shown)
     seen: set[str] = set()
     for member in members:
@@ -121,7 +124,8 @@ def _unpack(archive: Path, folder: Path, left_bytes: int, *, shown: Path) -> int
 
 
 def _tar_members(archive: Path, shown: Path) -> Iterator[_Member]:
-    with tarfile.open(archive, "r|gz") as tar:
+    # tarfile's own reader of gzip ends with the first of several members, which `cat` and parallel packers make
+    with gzip.open(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
         for info in tar:
             name = info.name.removeprefix("./")
             if info.isdir():
@@ -139,6 +143,8 @@ def _zip_members(archive: Path, shown: Path, left_bytes: int) -> Iterator[_Membe
             raise _refused(shown, f"unpacks to more than {MAX_BYTES} bytes")
         for info in packed.infolist():
             kind = stat.S_IFMT(info.external_attr >> 16)
+            if info.flag_bits & _ENCRYPTED:
+                raise _refused(shown, f"{printable(info.filename)}: is encrypted")
             if info.is_dir():
                 yield _Member(info.filename.rstrip("/"), None)
             elif kind in {0, stat.S_IFREG}:

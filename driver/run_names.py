@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,7 @@ _JOB_FLAG = "--job"
 _HEAD_BYTES = 1 << 16
 _DOCKER_AGENT_KEYS = re.compile(rb'"(?:timestamp|config|summary|sessions|evals_dir|judge_model|eval_result)"\s*:')
 _ENOUGH_KEYS = 3
+_MOST_NAMED = 10
 
 
 @contextmanager
@@ -47,14 +49,34 @@ def is_search(path: Path) -> bool:
     return path.name.startswith(_LATEST) and not os.path.lexists(path)
 
 
+def shown_as(path: Path, root: Path) -> Path:
+    """How a run is called towards the user: as it was named, but by its directory where it was searched for."""
+    return root if is_search(path) else path
+
+
 def latest_run(job: str, *, evidence: Path) -> Path:
-    """The run of the job that was sealed and planned last; raises LabError NO_RUN where there is none."""
+    """The run of the job that was sealed and planned last.
+
+    Raises:
+        LabError: NO_RUN where there is none; ALTERED where a sealed folder does not say which job it is of.
+
+    """
     jobs: dict[str, list[tuple[str, str, Path]]] = {}
+    unreadable: list[Path] = []
     for folder in sorted(evidence.iterdir()) if evidence.is_dir() else ():
-        if os.path.lexists(folder / COMPLETE) and (plan := _plan_head(folder / PLAN)) is not None:
-            name = _job_of(plan)
-            if name is not None:
+        if os.path.lexists(folder / COMPLETE):
+            plan = _plan_head(folder / PLAN)
+            if plan is None:
+                unreadable.append(folder)
+            elif (name := _job_of(plan)) is not None:
                 jobs.setdefault(name, []).append((str(plan.get("plannedAt")), folder.name, folder))
+    if unreadable:
+        raise LabError(
+            ErrorCode.ALTERED,
+            f'the latest run of the job "{job}" cannot be told: it may be one that has a seal and no readable plan',
+            found=[Found("is missing, or no plan", file=str(folder / PLAN)) for folder in unreadable[:_MOST_NAMED]],
+            next_step=f"labctl verify {unreadable[0]}, or name a run directory",
+        )
     if job in jobs:
         return max(jobs[job])[2]
     known = ", ".join(sorted(jobs)) or "none"
@@ -62,7 +84,7 @@ def latest_run(job: str, *, evidence: Path) -> Path:
         ErrorCode.NO_RUN,
         f'{evidence} has no sealed run of the job "{job}"',
         found=[Found(f"jobs with a sealed run: {known}", file=str(evidence))],
-        next_step=f"labctl run --job {job}, or name a run directory",
+        next_step=f"labctl run --job {shlex.quote(job)}, or name a run directory" if job else "labctl jobs",
     )
 
 

@@ -19,6 +19,7 @@ from contracts.suite.files import SETTINGS_FILE
 from contracts.suite.links import leads_inside
 from contracts.suite.loading import load_suite
 from contracts.suite.suite import WORKING_DIRS_FOLDER, Suite
+from driver.sealed_places import refuse_sealed
 from driver.staging import files_below
 
 _LONGEST_ID = 100
@@ -53,9 +54,10 @@ def import_sessions(source: Path, target: Path) -> Imported:
             when the cases do not fit the files beside them.
 
     """
-    suite, target = load_suite(source), target.absolute()
-    _refuse_other_suites(suite)
+    target = target.absolute()
     _refuse_taken(target)
+    suite = load_suite(source)
+    _refuse_other_suites(suite)
     kept = [case for case in suite.cases if not case.expect.is_empty]
     if not kept:
         raise LabError(ErrorCode.NO_CASES, f"no session of {source} expects anything; cases.json takes none such")
@@ -109,6 +111,7 @@ def _refuse_other_suites(suite: Suite) -> None:
 
 
 def _refuse_taken(target: Path) -> None:
+    refuse_sealed(target, place="--to")
     if os.path.lexists(target) and (target.is_symlink() or not target.is_dir() or any(target.iterdir())):
         raise LabError(
             ErrorCode.BAD_USAGE,

@@ -15,7 +15,7 @@ from contracts.attempt import AttemptRecord
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.plan import Plan, PlannedCase
 from driver.run_archive import no_run
-from driver.run_names import run_directory_of
+from driver.run_names import run_directory_of, shown_as
 from driver.verify import check_seal, is_sealed, require_run
 from ledger.attempts_file import AttemptIndex, BadLineError
 
@@ -49,8 +49,9 @@ def shown_run(path: Path) -> Iterator[ShownRun]:
 
     """
     with run_directory_of(path) as root:
-        require_run(root, shown=path)
-        note = seal_note(root, shown=path)
+        shown = shown_as(path, root)
+        require_run(root, shown=shown)
+        note = seal_note(root, shown=shown)
         attempts = AttemptIndex(root / evidence.ATTEMPTS, drops_cut_end=not is_sealed(root))
         try:
             if (root / evidence.ATTEMPTS).is_file():

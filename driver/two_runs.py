@@ -12,7 +12,7 @@ from comparison.sides import Side
 from contracts import evidence
 from contracts.errors import ErrorCode, Found, LabError
 from driver.refusals import Refusals
-from driver.run_names import EVIDENCE, run_directory_of
+from driver.run_names import EVIDENCE, run_directory_of, shown_as
 from driver.verify import Verified, verify_directory
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def verified_side(path: Path, *, evidence_folder: Path = EVIDENCE) -> Iterator[S
 
     """
     with run_directory_of(path, evidence=evidence_folder) as root:
-        yield side_of(verify_directory(root, shown=path))
+        yield side_of(verify_directory(root, shown=shown_as(path, root)))
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def verified_sides(baseline: Path, candidate: Path) -> Iterator[tuple[Side, Side
         ]
         if roots[0] is None or roots[1] is None:
             raise refusals.as_one()
-        jobs = [_Job(roots[0], baseline), _Job(roots[1], candidate)]
+        jobs = [_Job(root, shown_as(path, root)) for root, path in ((roots[0], baseline), (roots[1], candidate))]
         found = _side_by_side(*jobs) if any(job.is_large for job in jobs) else [job.done() for job in jobs]
         verified = [refusals.value_of(_value_or_error(one)) for one in found]
         if verified[0] is None or verified[1] is None:

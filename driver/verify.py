@@ -17,7 +17,7 @@ from contracts.plan import Plan
 from driver.recorded import recorded_problems
 from driver.run_archive import no_run
 from driver.run_files import RunFiles, file_problem, list_run_files
-from driver.run_names import run_directory_of
+from driver.run_names import run_directory_of, shown_as
 from driver.run_reading import RunRead, read_run
 from driver.run_readme import readme_problems
 from driver.seal import REQUIRED_FILES, seal_text
@@ -69,7 +69,7 @@ def verify_run(path: Path) -> Verified:
 
     """
     with run_directory_of(path) as root:
-        return verify_directory(root, shown=path)
+        return verify_directory(root, shown=shown_as(path, root))
 
 
 def verify_directory(root: Path, *, shown: Path) -> Verified:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from python_on_whales import DockerClient
+from python_on_whales.exceptions import NoSuchNetwork
 
 from contracts.errors import ErrorCode, Found, LabError
 from driver.stacks.engine import bounded
@@ -31,8 +34,12 @@ def pool_exhausted(cause: str) -> LabError | None:
 
 def bridge_networks() -> dict[str, dict[str, str]]:
     """Name to labels of every network that takes a range of the pool; raises LabError."""
-    networks = bounded("docker network ls", DockerClient().network.list)
-    return {network.name: network.labels or {} for network in networks if network.driver == "bridge"}
+    found: dict[str, dict[str, str]] = {}
+    for network in bounded("docker network ls", DockerClient().network.list):
+        with suppress(NoSuchNetwork):  # it went while it was looked at, and its range with it
+            if network.driver == "bridge":
+                found[network.name] = network.labels or {}
+    return found
 
 
 def _owner(labels: dict[str, str]) -> str:

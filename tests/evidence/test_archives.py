@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import shutil
@@ -54,6 +55,24 @@ def test_a_cut_archive_is_refused(run: Path, tmp_path: Path) -> None:
         archive = Path(shutil.make_archive(str(tmp_path / "packed"), form, root_dir=run.parent, base_dir=run.name))
         archive.write_bytes(archive.read_bytes()[:-300])
         assert "cannot be unpacked" in _refused(archive)
+
+
+def test_a_tar_that_was_packed_in_several_members_of_gzip_is_the_run(run: Path, tmp_path: Path) -> None:
+    plain = Path(shutil.make_archive(str(tmp_path / "packed"), "tar", root_dir=run.parent, base_dir=run.name))
+    content = plain.read_bytes()
+    archive = tmp_path / "run.TAR.GZ"
+    archive.write_bytes(gzip.compress(content[:5000]) + gzip.compress(content[5000:]))
+    assert verify_run(archive).plan.run_id == verify_run(run).plan.run_id
+
+
+def test_a_zip_with_an_encrypted_entry_is_refused_by_its_name(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "run.zip", "w") as packed:
+        packed.writestr("run/plan.json", "{}")
+    content = bytearray((tmp_path / "run.zip").read_bytes())
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        content[content.index(mark) + flags] |= 1
+    (tmp_path / "run.zip").write_bytes(content)
+    assert "run/plan.json: is encrypted" in _refused(tmp_path / "run.zip")
 
 
 def _tar_of(*members: tarfile.TarInfo) -> Callable[[Path], None]:

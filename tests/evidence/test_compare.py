@@ -26,7 +26,8 @@ from driver import two_runs
 from driver.output_file import require_output, write_output
 from driver.run_archive import MAX_BYTES
 from driver.run_names import run_directory_of
-from driver.two_runs import verified_sides
+from driver.two_runs import verified_side, verified_sides
+from tests.fakes.real_runs import labctl
 from tests.fakes.written_runs import attempt_of, plan_of, seal_again, sealed_run
 
 
@@ -280,6 +281,32 @@ def test_the_latest_sealed_run_of_a_job_is_found_in_the_evidence_folder(tmp_path
     assert "jobs with a sealed run: clean, fault" in str(caught.value)
     with pytest.raises(LabError), run_directory_of(Path("latest:fault"), evidence=tmp_path / "nowhere"):
         pass
+
+
+def test_the_latest_run_is_called_by_its_directory_and_never_an_older_one_instead(tmp_path: Path) -> None:
+    folder = tmp_path / "evidence"
+    for number in (1, 2):
+        at = f"2026-09-0{number}T12:00:00.000Z"
+        latest = run_of(folder, f"run-{number}", command=("labctl", "run", "--job", "clean"), planned_at=at)
+    with (latest / evidence.RESULTS).open("a") as results:
+        results.write(" ")
+    with pytest.raises(LabError) as caught, verified_side(Path("latest:clean"), evidence_folder=folder):
+        pass
+    assert (caught.value.code, str(latest) in caught.value.message) == (ErrorCode.ALTERED, True)
+    (latest / evidence.PLAN).write_text("{")
+    with pytest.raises(LabError) as caught, run_directory_of(Path("latest:clean"), evidence=folder):
+        pass
+    assert caught.value.code is ErrorCode.ALTERED
+    assert [found.file for found in caught.value.found] == [str(latest / evidence.PLAN)]
+
+
+@pytest.mark.parametrize("place", ["", "traces", "not-there/yet"])
+def test_no_run_begins_in_a_sealed_run_and_no_suite_is_made_there(good: Path, place: str) -> None:
+    before = sorted(good.rglob("*"))
+    for words in (("run", "--backend", "process", "--evidence"), ("cases", "import", "nowhere", "--to")):
+        done = labctl(*words, str(good / place))
+        assert (done.returncode, b"sealed-run" in done.stderr) == (2, True), done.stderr
+    assert sorted(good.rglob("*")) == before
 
 
 @pytest.mark.parametrize("name", ["comparison.json", "traces/x.json", "link/x.json"])

@@ -90,6 +90,21 @@ def test_removed_and_added_cases_are_listed_and_the_added_ones_move_the_rates(tm
     assert moved.verdict is Verdict.REGRESSION
 
 
+def test_a_rate_that_is_worse_only_because_a_case_was_removed_did_not_regress(tmp_path: Path) -> None:
+    baseline = outcomes_side(tmp_path, {"p": PASS, "x": PASS, "y": FAIL})
+    candidate = outcomes_side(tmp_path, {"p": PASS, "y": FAIL})
+    found = compared(baseline, candidate)
+    assert (found.verdict, found.removed) == (Verdict.CANNOT_TELL, ("x",))
+    assert compared(baseline, candidate, removed=True).verdict is Verdict.NO_REGRESSION
+    assert {one.name: (one.delta, one.regressed) for one in found.metrics}["failureRate"] == (0.166667, False)
+
+
+def test_a_rate_that_fell_among_the_cases_that_stayed_regressed_whatever_was_removed(tmp_path: Path) -> None:
+    baseline = outcomes_side(tmp_path, {"p": PASS, "x": PASS, "y": FAIL})
+    candidate = outcomes_side(tmp_path, {"p": PASS, "y": FAIL, "new-1": FAIL, "new-2": FAIL})
+    assert compared(baseline, candidate, removed=True).verdict is Verdict.REGRESSION
+
+
 def test_a_protected_case_is_never_covered_by_allow_removed(tmp_path: Path) -> None:
     found = compared(
         outcomes_side(tmp_path, {"p": PASS, "x": PASS}), outcomes_side(tmp_path, {"x": PASS}), removed=True

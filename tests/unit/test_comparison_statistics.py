@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pytest
 
 from comparison.statistic_text import flips_sentence, statistics_of
 from comparison.statistics import (
+    FEWEST_FLIPS,
     bonett_price,
     clustered,
     exact_mcnemar,
@@ -95,6 +97,29 @@ def test_a_sentence_says_what_the_flips_mean(worse: int, better: int, paired: in
     assert flips_sentence(worse, better, paired=paired, mid_p=mid_p_mcnemar(worse, better)) == sentence
 
 
+@pytest.mark.parametrize(
+    ("paired", "told"), [(5, "96%"), (6, "87%"), (20, "32%"), (200, "3.4%"), (1500, "0.45%"), (100_000, "0.0068%")]
+)
+def test_a_change_that_would_be_shown_is_one_that_would_be_called(paired: int, told: str) -> None:
+    effect = float(told.rstrip("%")) / 100
+    called = 1 - sum(
+        math.comb(paired, flips) * effect**flips * (1 - effect) ** (paired - flips) for flips in range(FEWEST_FLIPS)
+    )
+    assert called >= 0.8
+    assert told in statistics_of(0, 0, paired=paired, shares=None).sentences[1]
+
+
+@pytest.mark.parametrize("paired", [1, 2, 4])
+def test_fewer_cases_than_flips_are_needed_could_show_nothing(paired: int) -> None:
+    said = "So few cases could show no change of the pass rate with any certainty."
+    assert statistics_of(0, 0, paired=paired, shares=None).sentences[1] == said
+
+
+def test_a_chance_that_is_next_to_none_is_not_called_none() -> None:
+    said = statistics_of(1500, 0, paired=1500, shares=None).sentences[0]
+    assert said.endswith("more than chance explains (p < 0.001); the candidate is worse.")
+
+
 def test_below_five_flips_one_way_nothing_is_called() -> None:
     assert mid_p_mcnemar(4, 0) > 0.05 > mid_p_mcnemar(5, 0)
 
@@ -102,7 +127,6 @@ def test_below_five_flips_one_way_nothing_is_called() -> None:
 def test_the_record_holds_what_was_worked_out() -> None:
     told = statistics_of(10, 3, paired=200, shares=None)
     assert (told.paired, told.regressions, told.improvements, told.clustered) == (200, 10, 3, None)
-    assert (
-        told.sentences[1] == "So many cases would show a change of the pass rate of 5% or more four times out of five."
-    )
+    said = "So many cases would show a change of the pass rate of 5.4% or more four times out of five."
+    assert told.sentences[1] == said
     assert -1 <= told.low <= told.difference <= told.high <= 1
