@@ -36,3 +36,8 @@ APPEND_ONLY = (JOURNAL, ATTEMPTS, RUN_LOG)
 def is_run_folder(names: Collection[str]) -> bool:
     """Whether files of these names make their folder a run directory, also one that has no plan yet."""
     return PLAN in names or (JOURNAL in names and RUN_LOG in names)
+
+
+def is_run_directory(names: Collection[str], folders: Collection[str]) -> bool:
+    """The same among files that are not the lab's own, which may have one of those names: by a run's folders, too."""
+    return is_run_folder(names) and not {TRACES_FOLDER, SUITE_FOLDER}.isdisjoint(folders)

@@ -71,18 +71,13 @@ def _end_of(path: Path) -> Path | None:
 def _files_below(root: Path, *, suite: Suite) -> Iterator[Path]:
     suite_root = suite.root.resolve()
     for folder, folders, names in os.walk(root):
-        if _is_run(names, folders):
+        if evidence.is_run_directory(names, folders):
             folders.clear()
             continue
         folders[:] = sorted(name for name in set(folders) - LEFT_OUT - SECRET_FOLDERS if not _is_secret(name))
         to_folders = [name for name in folders if Path(folder, name).is_symlink()]
         folders[:] = [name for name in folders if Path(folder, name) != suite_root]
         yield from (Path(folder, name) for name in sorted([*names, *to_folders]))
-
-
-def _is_run(names: list[str], folders: list[str]) -> bool:
-    """A run directory, also one that was given up early; an agent may have a file of one of its names."""
-    return evidence.is_run_folder(names) and bool({evidence.TRACES_FOLDER, evidence.SUITE_FOLDER} & set(folders))
 
 
 def _is_secret(name: str) -> bool:

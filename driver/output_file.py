@@ -15,7 +15,9 @@ def require_output(path: Path, *, inputs: Iterable[Path]) -> None:
     refuse_sealed(path, place="--output")
     real = Path(os.path.realpath(path))
     problem = None
-    if real.is_dir():
+    if str(path) == "-":
+        problem = "is no file: without --output the text goes to stdout"
+    elif real.is_dir():
         problem = "is a folder"
     elif os.path.lexists(real) and not real.is_file():
         problem = "is a special file"

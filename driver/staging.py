@@ -64,17 +64,24 @@ def staged(suite: Suite, *, agent: AgentFolder | None = None) -> Iterator[Staged
 
 
 def files_below(root: Path) -> Iterator[Path]:
-    """Files and links, folder by folder and sorted in each; without caches and version control."""
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(set(folders) - LEFT_OUT)
+    """Files and links, folder by folder and sorted in each; without caches, version control, and runs of labctl."""
+    for folder, folders, names in _walk(root):
         to_folders = [name for name in folders if Path(folder, name).is_symlink()]
         yield from (Path(folder, name) for name in sorted([*names, *to_folders]))
 
 
+def _walk(root: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    for folder, folders, names in os.walk(root):
+        if Path(folder) != root and evidence.is_run_directory(names, folders):
+            folders.clear()
+            continue
+        folders[:] = sorted(set(folders) - LEFT_OUT)
+        yield folder, folders, names
+
+
 def _make_folders(root: Path, whole: Path) -> None:
     """Also the empty ones: a working_dir, or a folder in it, may have no file."""
-    for folder, folders, _ in os.walk(root):
-        folders[:] = set(folders) - LEFT_OUT
+    for folder, _, _ in _walk(root):
         made = whole / Path(folder).relative_to(root)
         made.mkdir()
         made.chmod(0o755)

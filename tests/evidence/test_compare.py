@@ -322,7 +322,7 @@ def test_an_output_that_is_no_place_for_a_text_is_refused(tmp_path: Path) -> Non
     archive = tmp_path / "run.zip"
     archive.touch()
     os.mkfifo(tmp_path / "pipe")
-    for path in (tmp_path, tmp_path / "pipe", tmp_path / "nowhere" / "x", archive):
+    for path in (Path("-"), tmp_path, tmp_path / "pipe", tmp_path / "nowhere" / "x", archive):
         with pytest.raises(LabError) as caught:
             require_output(path, inputs=(archive,))
         assert caught.value.exit_code is Exit.USAGE

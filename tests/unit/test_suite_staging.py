@@ -8,6 +8,7 @@ import pytest
 
 from contracts.suite.loading import load_suite
 from contracts.suite.staging import stage_agent_view
+from driver.staging import staged
 from tests.fakes.suite_folder import SuiteFolder
 
 
@@ -45,6 +46,14 @@ def test_run_directories_in_the_suite_are_withheld(folder: SuiteFolder, tmp_path
     folder.texts = {"runs/run-1/plan.json": "{}", "runs/run-1/suite/cases.json": "{}", "evidence/run-2/a": "x"}
     folder.write()
     assert view(folder, tmp_path / "view") == VISIBLE
+
+
+def test_runs_that_lie_in_the_suite_are_no_part_of_it(folder: SuiteFolder) -> None:
+    folder.texts = {"runs/run-1/plan.json": "{}", "runs/run-1/suite/cases.json": "{}", "notes/plan.json": "{}"}
+    with staged(load_suite(folder.write())) as stage:
+        there = {path.relative_to(stage.suite).as_posix() for path in stage.suite.rglob("*")}
+    assert {"notes/plan.json", "cases.json", "runs"} < there
+    assert not any(name.startswith("runs/") for name in there)
 
 
 def test_no_link_leads_to_the_expectations_or_out_of_the_suite(folder: SuiteFolder, tmp_path: Path) -> None:
