@@ -44,9 +44,9 @@ class Dependencies(Record):
     lock_files: dict[str, str] = Field(default_factory=dict)
     packages: dict[str, str] = Field(default_factory=dict)
     programs: dict[str, Program] = Field(default_factory=dict)
-    """Of this machine, which the agent runs in."""
+    """Of this machine: what the agent runs in, and the fault proxy."""
     lab_code: dict[str, str] = Field(default_factory=dict)
-    """fixture_api, runner, agent_host: digest of the code that ran."""
+    """Part of labctl, such as fixture_api, runner, driver: digest of the code that ran; compose.yaml: of the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=SMALL_RECORD)

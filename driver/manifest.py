@@ -26,7 +26,7 @@ from contracts.plan import Plan
 from contracts.suite.suite import Suite
 from contracts.telemetry import Telemetry
 from driver import clock
-from driver.checkout import LOCKS, ROOT, SERVICES
+from driver.checkout import LOCKS, OF_THE_DRIVER, ROOT, SERVICES
 from driver.owner import own_identity
 from driver.ports import EngineFacts
 
@@ -55,6 +55,7 @@ _PACKAGES = (
     "uvicorn",
     "uvloop",
 )
+_CODE, _STACK_FILES, _COMPOSE = ("*.py",), ("*.yaml",), "compose.yaml"
 _CGROUP_FILES = ("memory.max", "cpu.max", "pids.max")
 _GIT_TIMEOUT_S = 10
 
@@ -76,7 +77,6 @@ def manifest_of(  # noqa: PLR0913 - what is known only at the end
     telemetry: Telemetry | None = None,
 ) -> EnvironmentManifest:
     """The manifest of a run; pure."""
-    programs = {program.name: program for program in (plan.agent.binary, plan.fault_proxy) if program is not None}
     return EnvironmentManifest(
         run_id=plan.run_id,
         command=plan.command,
@@ -85,7 +85,7 @@ def manifest_of(  # noqa: PLR0913 - what is known only at the end
         sharing=SHARING if plan.capture == "payloads" else None,
         conditions=plan.conditions,
         images=plan.images,
-        dependencies=begun.dependencies.model_copy(update={"programs": programs}),
+        dependencies=begun.dependencies.model_copy(update={"programs": plan.programs}),
         host=begun.host.model_copy(update={"engine": engine.engine, "compose": engine.compose}),
         source=begun.source,
         not_enforced=tuple(not_enforced),
@@ -119,14 +119,24 @@ def _dependencies(suite_locks: Mapping[str, Path]) -> Dependencies:
     return Dependencies(
         lock_files={name: digest_of_file(path) for name, path in sorted(locks.items()) if path.is_file()},
         packages={name: metadata.version(name) for name in _PACKAGES},
-        lab_code={service: _code_digest(service) for service in SERVICES},
+        lab_code=lab_code(ROOT),
     )
 
 
-def _code_digest(service: str) -> str:
-    """One digest over the Python files of a part of this checkout."""
-    folder = ROOT / service
-    return digest_of_tree({path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.py"))})
+def lab_code(root: Path) -> dict[str, str]:
+    """One digest for each part of labctl below `root`: names and contents, whatever else lies beside them.
+
+    Of the driver's also what it starts containers with; caches, bytecode and documents are no code.
+    """
+    services = {part: _code_digest(root / part, _CODE) for part in SERVICES}
+    driver = {part: _code_digest(root / part, (*_CODE, *_STACK_FILES)) for part in OF_THE_DRIVER}
+    compose = {name: digest_of_file(root / name) for name in (_COMPOSE,) if (root / name).is_file()}
+    return services | driver | compose
+
+
+def _code_digest(folder: Path, patterns: Iterable[str]) -> str:
+    files = {path.relative_to(folder).as_posix(): path for pattern in patterns for path in folder.rglob(pattern)}
+    return digest_of_tree(files)
 
 
 def _host() -> HostFacts:
