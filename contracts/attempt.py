@@ -162,6 +162,8 @@ class AttemptRecord(Record):
     state_digest: str | None = None
     """The digest of the case's state at the end; None: the world could not be asked."""
     journal_rows: int = 0
+    redacted: dict[str, int] | None = None
+    """Name of a secret -> how often it was taken out of this line, before texts were cut; None: nothing was."""
     started_at: str
     """RFC 3339 UTC, wall clock of the machine that ran it."""
     duration_ms: int

@@ -68,7 +68,12 @@ class AgentPlan(Record):
     binary_image: str | None = None
     """docker-agent: the image that its binary is taken from, in containers."""
     binary: Program | None = None
-    """docker-agent: the program of this machine that runs; None where it is taken from `binary_image`."""
+    """The program of this machine that runs: docker-agent, or what `command` begins with.
+
+    None on Compose, where images have it, and for a file of the suite that `digest` has.
+    """
+    script: Program | None = None
+    """The file outside the suite that the program is given as its first argument; None: there is none, or as above."""
     digest: str
     """Over the declaration and the files that the agent is made of."""
 
@@ -174,3 +179,9 @@ class Plan(Record):
     not_selected: tuple[str, ...] = ()
     """Ids of the suite's cases that --case and --only left out."""
     cases: tuple[PlannedCase, ...]
+
+    @property
+    def programs(self) -> dict[str, Program]:
+        """What runs of this machine's own programs, by name."""
+        found = (self.agent.binary, self.agent.script, self.fault_proxy)
+        return {program.name: program for program in found if program is not None}

@@ -158,7 +158,7 @@ class Collector:
             self._write(line)
 
     def _write(self, line: RunnerAttempt) -> None:
-        record = capture_attempt(self._of_attempts.redact_record(line.record), level=self.plan.capture)
+        record = capture_attempt(self._redacted(line.record), level=self.plan.capture)
         # rows first: `resume` drops rows that have no attempt line, so a cut between the two loses nothing
         for row in line.journal:
             self.run.append(evidence.JOURNAL, self._of_journal.redact_record(row).to_line())
@@ -166,6 +166,13 @@ class Collector:
         self.collected.attempts += 1
         self.collected.unjudged.discard((record.case_id, record.attempt))
         self.progress(record)
+
+    def _redacted(self, record: AttemptRecord) -> AttemptRecord:
+        """With what was taken out of it, which capture may hide: a run that is resumed counts on from there."""
+        before = self.redactor.counts.of(evidence.ATTEMPTS)
+        record = self._of_attempts.redact_record(record)
+        taken_out = self.redactor.counts.of(evidence.ATTEMPTS) - before
+        return record.model_copy(update={"redacted": dict(sorted(taken_out.items()))}) if taken_out else record
 
     @cached_property
     def _of_attempts(self) -> Redactor:

@@ -11,6 +11,7 @@ from contracts.plan import Plan
 from contracts.tries import next_tries
 from ledger.kept_attempts import KeptAttempts
 from ledger.redaction import Redactor
+from ledger.redaction_marks import count_kept_marks
 from ledger.run_directory import RunDirectory
 from ledger.run_lock import RunLock
 
@@ -30,8 +31,12 @@ class Continued:
         return RunDirectory.open_existing(self.path, run_id=run_id, lock=self.lock)
 
     def begin(self, run: RunDirectory, *, redactor: Redactor) -> None:
-        """Take away what the kill left of attempts that were not finished, and write down that this part begins."""
+        """Take away what the kill left of attempts that were not finished, and write down that this part begins.
+
+        What was taken out of the rest counts as if the redactor had done it.
+        """
         run.cut(evidence.JOURNAL, size=self.kept.journal_bytes)
+        count_kept_marks(run.path, redactor.counts, of_attempts=self.kept.redacted)
         run.write_record(evidence.BEGUN, redactor.redact_record(self.begun))
         part = self.begun.resumed[-1]
         run.append(evidence.RUN_LOG, f"labctl | resumed at {part.resumed_at}: {part.kept_attempts} attempts are kept")

@@ -1,4 +1,4 @@
-"""What a docker-agent agent needs before its first attempt: its program, and a key for every model's provider."""
+"""What an agent needs before its first attempt: its program, and of docker-agent a key for every model's provider."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from pathlib import Path
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.model_endpoint import is_scripted
 from contracts.plan import Plan, Program
+from contracts.suite.suite import Suite
 from driver.agent_choice import ChosenAgent
 from driver.agent_env import MODELS_GATEWAY
 from driver.agent_file import AgentFile
 from driver.agent_models import AnyOf, ModelUse, keys_of, missing_keys
+from driver.agent_program import program_of_command, script_of_command
 from driver.docker_agent_binary import binary_facts, find_binary
 from driver.refusals import Refusals
 
@@ -21,19 +23,25 @@ from driver.refusals import Refusals
 class ReadyAgent:
     """The program that will run the agent."""
 
-    path: Path
-    program: Program
+    path: Path | None
+    """Of docker-agent; None for a command, which says itself where its program is."""
+    program: Program | None
+    script: Program | None = None
+    """See `contracts.plan.AgentPlan`, for both."""
 
 
 def ready_agent(
-    agent: ChosenAgent, plan: Plan, *, agent_env: Mapping[str, str], host_env: Mapping[str, str]
+    agent: ChosenAgent, plan: Plan, suite: Suite, *, agent_env: Mapping[str, str], host_env: Mapping[str, str]
 ) -> ReadyAgent | None:
-    """The program of a docker-agent agent; None for every other agent, and where it comes from an image.
+    """The program of an agent that has one on this machine; None for every other, and where it comes from an image.
 
     Raises:
-        LabError: with exit 4: DOCKER_AGENT_MISSING, KEY_MISSING, both at once.
+        LabError: with exit 4: DOCKER_AGENT_MISSING, KEY_MISSING, both at once; AGENT_PROGRAM_MISSING.
 
     """
+    if plan.agent.command is not None and plan.conditions.backend == "process":
+        program = program_of_command(plan.agent, suite, path=agent_env.get("PATH", host_env.get("PATH")))
+        return ReadyAgent(path=None, program=program, script=script_of_command(plan.agent, suite))
     if agent.file is None:
         return None
     file, checks = agent.file, Refusals()

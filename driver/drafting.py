@@ -164,8 +164,13 @@ def _conditions(
 
 
 def with_preflight(
-    plan: Plan, images: dict[str, ImageIdentity], *, program: Program | None, fault_proxy: Program | None
+    plan: Plan,
+    images: dict[str, ImageIdentity],
+    *,
+    program: Program | None,
+    script: Program | None,
+    fault_proxy: Program | None,
 ) -> Plan:
     """The plan with the images, the agent's program and the toxiproxy of this machine that the preflight found."""
-    agent = plan.agent.model_copy(update={"binary": program})
+    agent = plan.agent.model_copy(update={"binary": program, "script": script})
     return plan.model_copy(update={"images": images, "agent": agent, "fault_proxy": fault_proxy})

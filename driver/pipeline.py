@@ -132,14 +132,14 @@ def _checked(draft: Draft, stack: Stack, host_env: Mapping[str, str], *, gate: G
     images = checks.value_of(lambda: stack.preflight(needs_agent=needs_agent, bases=bases, profiles=profiles))
     proxy = checks.value_of(lambda: (stack.fault_proxy(draft.cases_with_toxics),))
     found = checks.value_of(
-        lambda: (ready_agent(draft.agent, draft.plan, agent_env=draft.env.values, host_env=host_env),)
+        lambda: (ready_agent(draft.agent, draft.plan, draft.suite, agent_env=env, host_env=host_env),)
     )
     if services is None or images is None or found is None or proxy is None:
         raise checks.as_one()
     (agent,), (fault_proxy,) = found, proxy
     all_images = {**images, **services.images}
-    program = agent.program if agent else None
-    plan = with_preflight(draft.plan, all_images, program=program, fault_proxy=fault_proxy)
+    program, script = (agent.program, agent.script) if agent else (None, None)
+    plan = with_preflight(draft.plan, all_images, program=program, script=script, fault_proxy=fault_proxy)
     return Prepared(draft=draft, plan=plan, gate=gate, services=services, agent=agent)
 
 

@@ -18,6 +18,7 @@ MAX_BYTES = 16 * 1024 * 1024
 _KEY_BEGINS = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?!.*-----END )")
 _KEY_GOES_ON = re.compile(r"\s*(?:[A-Za-z0-9+/=]+|[A-Za-z0-9-]+: [A-Za-z0-9,/-]+|-----END [A-Z0-9 -]*)?\s*")
 _KEY_ENDS = "-----END "
+_KEY = "shape:private-key"
 
 
 @dataclass
@@ -50,4 +51,7 @@ class RunLog:
             self._in_key.add(service)
         elif not goes_on or _KEY_ENDS in text:
             self._in_key.discard(service)
-        return "[redacted:shape:private-key]" if goes_on else self.redactor.redact_text(text)
+        if not goes_on:
+            return self.redactor.redact_text(text)
+        self.redactor.counts.add(evidence.RUN_LOG, _KEY)
+        return f"[redacted:{_KEY}]"

@@ -149,8 +149,7 @@ def _how_it_was_resumed(resumed: Resumed) -> str:
     return (
         "## Resumed\n\n"
         f"The first process of this run did not end it: {resumed.kept_attempts} attempts are its own, and "
-        f"{resumed.ran_attempts} were made after `labctl resume`, under the same conditions. "
-        "The counts below of what was taken out are those of the last part.\n\n" + "\n".join(lines)
+        f"{resumed.ran_attempts} were made after `labctl resume`, under the same conditions.\n\n" + "\n".join(lines)
     )
 
 

@@ -18,6 +18,7 @@ from contracts.suite.suite import Suite
 from driver.agent_folder import AgentFolder
 from driver.scratch import scratch_folder
 from ledger.redaction import Redactor
+from ledger.redaction_marks import names_of_files
 from ledger.run_directory import RunDirectory
 
 MAX_KEPT_BYTES = 16 * 1024 * 1024
@@ -124,7 +125,7 @@ class _Names:
     """The names of files in the evidence: redacted as their contents are, so that what names a file still finds it."""
 
     def __init__(self, to: str, redactor: Redactor) -> None:
-        self._to, self._redactor = to, redactor.writing(f"{to}/ (names of files)")
+        self._to, self._redactor = to, redactor.writing(names_of_files(to))
         self._taken: set[str] = set()
 
     def of(self, relative: str) -> str:

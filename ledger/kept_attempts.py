@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from contracts import evidence
@@ -35,6 +36,8 @@ class KeptAttempts:
     """How much of journal.jsonl belongs to them; what follows are rows of attempts that were cut off."""
     dropped_rows: int
     """Whole rows that follow."""
+    redacted: Mapping[str, int] = field(default_factory=dict)
+    """Name of a secret -> how often it was taken out of their lines."""
 
 
 def read_kept_attempts(plan: Plan, root: Path) -> KeptAttempts:
@@ -50,8 +53,9 @@ def read_kept_attempts(plan: Plan, root: Path) -> KeptAttempts:
     index = AttemptIndex(root / evidence.ATTEMPTS, drops_cut_end=True)
     last: dict[tuple[str, int], LastTry] = {}
     rows: Attempts = {}
+    redacted: Counter[str] = Counter()
     try:
-        found = list(attempt_problems(plan, _noting(index.scan(), last), rows))
+        found = list(attempt_problems(plan, _noting(index.scan(), last, redacted), rows))
     except BadLineError as error:
         found = [Found(str(error), file=evidence.ATTEMPTS)]
     if found:
@@ -60,11 +64,20 @@ def read_kept_attempts(plan: Plan, root: Path) -> KeptAttempts:
         size, dropped = _journal_end(root / evidence.JOURNAL, rows)
     except ValueError as error:
         raise NotKeptError([Found(str(error), file=evidence.JOURNAL)]) from error
-    return KeptAttempts(attempts=len(rows), last_tries=tuple(last.values()), journal_bytes=size, dropped_rows=dropped)
+    return KeptAttempts(
+        attempts=len(rows),
+        last_tries=tuple(last.values()),
+        journal_bytes=size,
+        dropped_rows=dropped,
+        redacted=redacted,
+    )
 
 
-def _noting(records: Iterator[AttemptRecord], last: dict[tuple[str, int], LastTry]) -> Iterator[AttemptRecord]:
+def _noting(
+    records: Iterator[AttemptRecord], last: dict[tuple[str, int], LastTry], redacted: Counter[str]
+) -> Iterator[AttemptRecord]:
     for record in records:
+        redacted.update(record.redacted or {})
         one = LastTry(
             case_id=record.case_id, repeat=record.repeat, attempt=record.attempt, outcome_class=record.outcome_class
         )

@@ -52,7 +52,6 @@ def read_manifest(path: Path) -> ManifestFile:
 
 def manifest_contradictions(manifest: EnvironmentManifest, plan: Plan) -> Iterator[str]:
     """The keys of a manifest, without its cases, that are not what the plan makes of them."""
-    programs = {program.name: program for program in (plan.agent.binary, plan.fault_proxy) if program is not None}
     same = {
         "runId": manifest.run_id == plan.run_id,
         "command": manifest.command == plan.command,
@@ -60,7 +59,7 @@ def manifest_contradictions(manifest: EnvironmentManifest, plan: Plan) -> Iterat
         "sharing": manifest.sharing == (SHARING if plan.capture == "payloads" else None),
         "conditions": manifest.conditions == plan.conditions,
         "images": manifest.images == plan.images,
-        "dependencies.programs": manifest.dependencies.programs == programs,
+        "dependencies.programs": manifest.dependencies.programs == plan.programs,
         "telemetry": (manifest.telemetry is not None) == (OBSERVE_PROFILE in plan.conditions.profiles),
     }
     yield from (key for key, is_same in same.items() if not is_same)

@@ -14,10 +14,15 @@ class RedactionCounts:
     _by_file: dict[str, Counter[str]] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def add(self, file: str, name: str) -> None:
-        """One more of that name in the file."""
+    def add(self, file: str, name: str, *, times: int = 1) -> None:
+        """So many more of that name in the file."""
         with self._lock:
-            self._by_file.setdefault(file, Counter())[name] += 1
+            self._by_file.setdefault(file, Counter())[name] += times
+
+    def of(self, file: str) -> Counter[str]:
+        """Name -> how often, of one file by now."""
+        with self._lock:
+            return Counter(self._by_file.get(file, {}))
 
     def by_file(self) -> dict[str, dict[str, int]]:
         """File -> name -> how often, both sorted; only files from which something was taken."""

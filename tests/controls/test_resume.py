@@ -29,14 +29,22 @@ order = json.load(sys.stdin)
 print(json.dumps({"type": "tool_call", "name": "read", "arguments": {}}))
 print(json.dumps({"type": "message", "text": "hello " + os.environ.get("TOKEN", "nobody")}))
 """
+TELLTALE = """\
+import json, os, sys
+order, secret = json.load(sys.stdin), os.environ["TOKEN"]
+print(json.dumps({"type": "message", "text": "hello " + secret}))
+if os.environ["LAB_CASE_ID"] != "case-2":
+    print(json.dumps({"type": "message", "text": "hello " + secret + " which is more than is kept" * 9}))
+    print("log: " + secret + " ghp_" + "a1" * 18)
+"""
 COMMAND = """\
 [agents.it]
 adapter = "command"
 command = ["{suite}/agent.py"]
 
-[agents.missing]
+[agents.broken]
 adapter = "command"
-command = ["/no/such/program"]
+command = ["{suite}/broken"]
 
 [limits]
 infrastructure_retries = 1
@@ -81,7 +89,10 @@ def command_suite(root: Path, *, cases: int = 3) -> Path:
     root.mkdir()
     (root / "agent.py").write_text(f"#!{sys.executable}\n{SCRIPT}")
     (root / "agent.py").chmod(0o755)
-    (root / "suite.toml").write_text(COMMAND)
+    broken = root.parent / "broken"
+    broken.write_text("#!/no/such/interpreter\n")
+    broken.chmod(0o755)
+    (root / "suite.toml").write_text(COMMAND.replace("{suite}/broken", str(broken)))
     expect = {"assertions": [{"type": "contains", "value": "hello"}]}
     written = [{"id": f"case-{number}", "input": "?", "expect": expect} for number in range(cases)]
     (root / "cases.json").write_text(json.dumps({"cases": written}))
@@ -132,13 +143,69 @@ def test_repeats_of_a_program_with_a_value_of_e_go_on(tmp_path: Path) -> None:
     is_as_nobody_killed_it(run, "-e", "TOKEN", attempts=5, TOKEN="a-secret-value")
 
 
+def test_the_readme_counts_what_was_taken_out_of_the_kept_part_too(tmp_path: Path) -> None:
+    suite, secret = command_suite(tmp_path / "suite"), "a-secret-value"
+    (suite / "agent.py").write_text(f"#!{sys.executable}\n{TELLTALE}")
+    cases = json.loads((suite / "cases.json").read_text())
+    cases["cases"][0]["title"] = f"of {secret}"
+    (suite / "cases.json").write_text(json.dumps(cases))
+    (suite / f"{secret}.txt").write_text(f"{secret} {secret}\n")
+    flags = ("-e", f"TOKEN={secret}")
+    run = ran(suite, "--agent", "it", *flags, cwd=tmp_path)
+    assert b"a-secret-value" not in b"".join(path.read_bytes() for path in run.rglob("*") if path.is_file())
+    said = told(run)["taken out"]
+    assert "  - `traces/attempts.jsonl`: TOKEN 13, shape:github 2\n" in said
+    assert "  - `suite/ (names of files)`: TOKEN 1\n  - `suite/[redacted:TOKEN].txt`: TOKEN 2\n" in said
+    assert "  - `plan.json`: TOKEN 1\n" in said
+    for attempts in (2, 1):
+        is_as_nobody_killed_it(run, *flags, attempts=attempts)
+    lines = (run / "traces" / "attempts.jsonl").read_text().splitlines()
+    assert [json.loads(line).get("redacted") for line in lines[:2]] == [
+        {"TOKEN": count, "shape:github": 1} for count in (6, 5)
+    ]
+
+
 def test_a_try_that_died_of_infrastructure_goes_on_with_the_next_one(tmp_path: Path) -> None:
     suite = command_suite(tmp_path / "suite", cases=2)
-    run = ran(suite, "--agent", "missing", "--repeat", "2", cwd=tmp_path)
+    run = ran(suite, "--agent", "broken", "--repeat", "2", cwd=tmp_path)
     numbers = [json.loads(line)["attempt"] for line in (run / "traces" / "attempts.jsonl").read_text().splitlines()]
     assert numbers == [1, 3, 2, 4] * 2
     is_as_nobody_killed_it(run, attempts=1)
     is_as_nobody_killed_it(run, attempts=6)
+
+
+@pytest.mark.parametrize("is_script", [False, True])
+def test_a_program_outside_of_the_suite_is_told_by_resume_compare_and_replay(tmp_path: Path, is_script: bool) -> None:
+    suite, program = command_suite(tmp_path / "suite"), tmp_path / "bin" / "desk"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\n{SCRIPT}")
+    program.chmod(0o755)
+    word = str(program) if is_script else program.name
+    command = f'["python3", "{word}"]' if is_script else f'["{word}"]'
+    (suite / "suite.toml").write_text(f'[agents.it]\nadapter = "command"\ncommand = {command}\n')
+    env = {"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
+    one, two, killed = (ran(suite, "--run-id", name, cwd=tmp_path, **env) for name in ("one", "two", "killed"))
+    same = labctl("compare", one, two, cwd=tmp_path)
+    assert (same.returncode, "drift: none\nsubject: none\n" in same.stdout) == (0, True), same.stdout
+    is_as_nobody_killed_it(killed, attempts=1, **env)
+    cut_back(killed, attempts=1)
+    with program.open("a") as code:
+        code.write("# another build\n")
+    refused = labctl("resume", killed, cwd=tmp_path, **env)
+    assert (refused.returncode, refused.stdout) == (3, "")
+    assert f"found: plan.json agent.{'script' if is_script else 'binary'}.digest: sha256:" in refused.stderr
+    other = ran(suite, "--run-id", "other", cwd=tmp_path, **env)
+    told_apart = labctl("compare", one, other, cwd=tmp_path)
+    assert told_apart.returncode == 0
+    (subject,) = [line for line in told_apart.stdout.splitlines() if line.startswith("subject: ")]
+    assert (subject.startswith("subject: agentImage "), f"agent:{word}" in subject) == (True, True)
+    again = labctl("replay", one, "--case", "case-0", "--evidence", tmp_path / "again", cwd=tmp_path, **env)
+    assert any(line.startswith("not restored: agentImage ") for line in again.stdout.splitlines()), again.stderr
+    program.unlink()
+    missing = labctl("run", suite, "--backend", "process", cwd=tmp_path, **env)
+    if not is_script:
+        assert (missing.returncode, missing.stdout) == (4, "")
+        assert missing.stderr.startswith('labctl: agent-program-missing: the program "desk" of the agent "it"')
 
 
 def test_an_agent_of_the_sample_suite_goes_on_with_its_tool_calls(tmp_path: Path) -> None:

@@ -33,7 +33,12 @@ def cut_back(run: Path, *, attempts: int) -> None:
 
 
 def told(run: Path) -> dict[str, Any]:
-    """What results.json, junit.xml and the other derived files say, but for times and ids."""
+    """What results.json, junit.xml and, of what was taken out, README.md say, but for times and ids; names of files."""
     texts = {name: (run / name).read_text() for name in ("results.json", "junit.xml")}
     files = sorted(path.relative_to(run).as_posix() for path in run.rglob("*") if path.is_file())
-    return {"files": files, **{name: _TIMES.sub("", text.replace(run.name, "RUN")) for name, text in texts.items()}}
+    taken_out = (run / "README.md").read_text().partition("## What was taken out\n")[2].partition("\n## ")[0]
+    return {
+        "files": files,
+        "taken out": taken_out,
+        **{name: _TIMES.sub("", text.replace(run.name, "RUN")) for name, text in texts.items()},
+    }

@@ -11,6 +11,7 @@ import pytest
 from contracts.errors import ErrorCode, LabError
 from contracts.plan import Plan
 from contracts.suite.loading import load_suite
+from contracts.suite.suite import Suite
 from driver.agent_choice import ChosenAgent, choose_agent
 from driver.agent_env import resolve_agent_env
 from driver.docker_agent_preflight import ReadyAgent, ready_agent
@@ -29,7 +30,11 @@ def agent_file(tmp_path: Path) -> Path:
 
 def choose(agent_file: Path, fetch: Any = no_registry, **flags: Any) -> ChosenAgent:
     flags = {"agent": str(agent_file), **flags}
-    return choose_agent(load_suite(agent_file.parent / "evals"), replace(REQUEST, **flags), fetch=fetch)
+    return choose_agent(suite_of(agent_file), replace(REQUEST, **flags), fetch=fetch)
+
+
+def suite_of(agent_file: Path) -> Suite:
+    return load_suite(agent_file.parent / "evals")
 
 
 def declare(agent_file: Path, settings: str) -> None:
@@ -105,7 +110,9 @@ def plan_of(agent_file: Path, *, backend: Any = "process", host: dict[str, str] 
 def ready(agent_file: Path, *, env: tuple[str, ...] = (), backend: Any = "process", **flags: Any) -> ReadyAgent | None:
     values = resolve_agent_env(env, host={}, secret=(), not_secret=()).values
     plan = plan_of(agent_file, backend=backend, **flags)
-    return ready_agent(choose(agent_file, **flags), plan, agent_env=values, host_env=with_program())
+    return ready_agent(
+        choose(agent_file, **flags), plan, suite_of(agent_file), agent_env=values, host_env=with_program()
+    )
 
 
 def test_instruction_models_and_toolsets_are_conditions(agent_file: Path) -> None:
@@ -129,6 +136,7 @@ def test_a_gateway_of_the_host_is_recorded_by_digest_and_one_with_a_password_as_
 def test_a_program_and_keys_are_all_that_is_needed(agent_file: Path) -> None:
     found = ready(agent_file)
     assert found is not None
+    assert found.program is not None
     assert found.program.version == "docker-agent version v0.0.0-replay"
 
 
@@ -174,8 +182,8 @@ def test_in_containers_the_program_may_come_from_an_image_instead(agent_file: Pa
     plan = plan_of(agent_file, backend="compose", egress=True)
     from_image = plan.model_copy(update={"agent": plan.agent.model_copy(update={"binary_image": "agents:1"})})
     key = {"OPENAI_API_KEY": "a-key"}
-    assert ready_agent(choose(agent_file), from_image, agent_env=key, host_env={}) is None
+    assert ready_agent(choose(agent_file), from_image, suite_of(agent_file), agent_env=key, host_env={}) is None
     with pytest.raises(LabError) as caught:
-        ready_agent(choose(agent_file), plan, agent_env=key, host_env={"PATH": ""})
+        ready_agent(choose(agent_file), plan, suite_of(agent_file), agent_env=key, host_env={"PATH": ""})
     assert caught.value.code is ErrorCode.DOCKER_AGENT_MISSING
     assert "binary_image" in str(caught.value)
