@@ -13,6 +13,7 @@ from typing import Any
 
 from driver.verify import verify_run
 from tests.compose.launching import MARK, RUN_S, Labctl, LiveRun
+from tests.fakes.cut_back import told
 
 _POLL_S = 0.002
 
@@ -34,10 +35,11 @@ class Killed:
 
 @dataclass(frozen=True)
 class Lived:
-    """How long a run took when nobody killed it."""
+    """How long a run took when nobody killed it, and what it said but for times."""
 
     to_plan_s: float
     after_plan_s: float
+    told: dict[str, Any]
 
 
 def lived(labctl: Labctl, *flags: str) -> Lived:
@@ -46,7 +48,8 @@ def lived(labctl: Labctl, *flags: str) -> Lived:
     with labctl.started(*flags) as live:
         planned = _await_plan(live, until=began + RUN_S)
         assert live.wait().exit_code in {0, 1}
-        return Lived(to_plan_s=planned - began, after_plan_s=time.monotonic() - planned)
+        after = time.monotonic() - planned
+        return Lived(to_plan_s=planned - began, after_plan_s=after, told=told(live.folder))
 
 
 def kill_at(live: LiveRun, random: Random, life: Lived) -> Killed | None:
@@ -76,11 +79,11 @@ def _kill(live: LiveRun) -> Killed | None:
     return Killed(live, lines=lines, is_begun=(live.folder / "begun.json").exists())
 
 
-def resume(labctl: Labctl, killed: Killed) -> str:
+def resume(labctl: Labctl, killed: Killed, *flags: str) -> str:
     """Go on with it; what it said on stderr. Everything that holds for every resumed run is asserted."""
     run = killed.run
     at_home = replace(labctl, environ={**labctl.environ, "TMPDIR": str(run.scratch)})
-    done = at_home.call("resume", str(run.folder), "-e", f"{MARK}={run.id}")
+    done = at_home.call("resume", str(run.folder), "-e", f"{MARK}={run.id}", *flags)
     assert done.returncode == 1, f"{run.id}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     assert done.stdout.splitlines()[-1] == str(run.folder)
     assert f"{killed.attempts} finished attempts are kept" in done.stderr

@@ -12,10 +12,12 @@ import pytest
 from tests.compose.conftest import engine, images  # noqa: F401 - fixtures
 from tests.compose.launching import Labctl, labctl_of_checkout
 from tests.conftest import Rounds
+from tests.fakes.cut_back import told as of_run
 from tests.fakes.killed_runs import Killed, kill_at, left_of, lived, resume
-from tests.fakes.sixty_cases import sixty_cases
+from tests.fakes.sixty_cases import SECRET, sixty_cases, sixty_desks
 
 _SEED = 20260909
+VALUE = "a-desk-that-tells-7731"
 
 
 @dataclass
@@ -27,8 +29,12 @@ class Told:
     """Kills that came after the seal; another instant was taken then."""
 
 
-def killed_and_resumed(labctl: Labctl, *flags: str, rounds: int, at_once: int = 2) -> Told:
-    """So many runs that were killed between their plan and their seal, and each resumed."""
+def killed_and_resumed(labctl: Labctl, *flags: str, rounds: int, at_once: int = 2, again: tuple[str, ...] = ()) -> Told:
+    """So many runs that were killed between their plan and their seal, and each resumed with the flags of `again`.
+
+    Each tells then what a run tells that nobody killed, README.md of what was taken out too.
+    """
+    flags = (*flags, *again)
     life, told = lived(labctl, *flags), Told()
 
     def one(number: int) -> None:
@@ -38,8 +44,9 @@ def killed_and_resumed(labctl: Labctl, *flags: str, rounds: int, at_once: int = 
             with labctl.started(*flags) as live:
                 killed = kill_at(live, instants, life)
                 if killed is not None:
-                    resume(labctl, killed)
+                    resume(labctl, killed, *again)
                     assert left_of(killed) == {}
+                    assert of_run(live.folder) == life.told
                     told.killed.append(killed)
                     return
             told.sealed_first += 1
@@ -54,9 +61,14 @@ def killed_and_resumed(labctl: Labctl, *flags: str, rounds: int, at_once: int = 
 
 def test_a_run_on_processes_that_is_killed_at_any_instant_is_finished_by_resume(rounds: Rounds, tmp_path: Path) -> None:
     labctl = labctl_of_checkout(tmp_path, has_engine=False)
-    suite = sixty_cases(tmp_path / "suite")
+    suite = sixty_desks(tmp_path / "suite")
     flags = (str(suite), "--backend", "process", "--concurrency", "2")
-    told = killed_and_resumed(labctl, *flags, rounds=rounds(ci=8, soak=200))
+    secret = ("-e", f"{SECRET}={VALUE}")
+    told = killed_and_resumed(labctl, *flags, rounds=rounds(ci=8, soak=200), again=secret)
+    for killed in told.killed:
+        assert f"{SECRET} " in (killed.run.folder / "README.md").read_text()
+        files = [path for path in killed.run.folder.rglob("*") if path.is_file()]
+        assert VALUE.encode() not in b"".join(path.read_bytes() for path in files)
     assert len({killed.attempts for killed in told.killed}) > 1, "all were killed at the same place"
 
 
