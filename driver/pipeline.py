@@ -130,16 +130,15 @@ def _checked(draft: Draft, stack: Stack, host_env: Mapping[str, str], *, gate: G
     services = checks.value_of(lambda: stack.user_services(draft.suite, profiles=profiles, env=env))
     needs_agent, bases = draft.plan.agent.needs_host, draft.image_references
     images = checks.value_of(lambda: stack.preflight(needs_agent=needs_agent, bases=bases, profiles=profiles))
-    proxy = checks.value_of(lambda: (stack.fault_proxy(draft.cases_with_toxics),))
+    proxies = checks.value_of(lambda: (stack.fault_proxy(draft.cases_with_toxics),))
     found = checks.value_of(
         lambda: (ready_agent(draft.agent, draft.plan, draft.suite, agent_env=env, host_env=host_env),)
     )
-    if services is None or images is None or found is None or proxy is None:
+    if services is None or images is None or found is None or proxies is None:
         raise checks.as_one()
-    (agent,), (fault_proxy,) = found, proxy
-    all_images = {**images, **services.images}
+    (agent,), (proxy,) = found, proxies
     program, script = (agent.program, agent.script) if agent else (None, None)
-    plan = with_preflight(draft.plan, all_images, program=program, script=script, fault_proxy=fault_proxy)
+    plan = with_preflight(draft.plan, {**images, **services.images}, program=program, script=script, fault_proxy=proxy)
     return Prepared(draft=draft, plan=plan, gate=gate, services=services, agent=agent)
 
 
