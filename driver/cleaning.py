@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from contracts.errors import ErrorCode, LabError
-from driver.owner import owner_is_gone
-from driver.scratch import dead_scratch_of, remove_dead_scratch, remove_kept_folder
+from driver.owner import life_of, owner_is_gone
+from driver.scratch import dead_scratch_of, remove_dead_scratch, remove_kept_folder, unseen_scratch
 
 if TYPE_CHECKING:
     from driver.stacks.ownership import Owned
@@ -17,17 +17,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cleaned:
-    """What was removed, in words, and the runs that own something and may live."""
+    """What was removed, in words, and the runs that own something and live."""
 
     removed: tuple[str, ...]
-    spared_runs: tuple[str, ...]
+    spared_runs: tuple[str, ...] = ()
     kept_runs: tuple[str, ...] = ()
     """Runs whose containers are there because --keep-containers left them."""
+    unseen: tuple[str, ...] = ()
+    """Runs and folders of which nobody here can tell whether their owner lives."""
 
 
 def clean_disk() -> Cleaned:
     """Remove the scratch folders of dead runs."""
-    return Cleaned(removed=tuple(f"folder {path}" for path in remove_dead_scratch()), spared_runs=())
+    removed = tuple(f"folder {path}" for path in remove_dead_scratch())
+    return Cleaned(removed=removed, unseen=tuple(map(str, unseen_scratch())))
 
 
 def clean_engine(*, kept: bool = False) -> Cleaned:
@@ -37,17 +40,22 @@ def clean_engine(*, kept: bool = False) -> Cleaned:
     """
     from driver.stacks.ownership import owned_things  # noqa: PLC0415 - costs 0.2 s, only with an engine
 
-    things = owned_things()
-    dead = [thing for thing in things if owner_is_gone(thing.owner) and (kept or thing.kept is None)]
-    waiting = {thing.run for thing in things if thing not in dead and thing.kept is not None}
+    things = [(thing, life_of(thing.owner)) for thing in owned_things()]
+    dead = [thing for thing, life in things if life == "gone" and (kept or thing.kept is None)]
+    waiting = {thing.run for thing, life in things if life == "gone" and thing.kept is not None and not kept}
     _remove(dead, of="dead runs", next_step="labctl clean --kept" if waiting else "labctl clean, once more")
     for folder in {thing.kept for thing in dead if thing.kept}:
         remove_kept_folder(folder)
     return Cleaned(
         removed=tuple(f"{thing.kind} {thing.name} of {thing.run}" for thing in dead),
-        spared_runs=tuple(sorted({thing.run for thing in things if thing not in dead} - waiting)),
+        spared_runs=_runs(thing for thing, life in things if life == "lives"),
         kept_runs=tuple(sorted(waiting)),
+        unseen=_runs(thing for thing, life in things if life == "unseen"),
     )
+
+
+def _runs(things: Iterable[Owned]) -> tuple[str, ...]:
+    return tuple(sorted({thing.run for thing in things}))
 
 
 def reap_engine(run_id: str) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from contracts.errors import ErrorCode, LabError
 from driver.checkout import AGENT_HOST, LOCKS, ROOT
 from driver.run_names import unfinished_runs
-from driver.scratch import dead_scratch
+from driver.scratch import dead_scratch, unseen_scratch
 
 MIN_FREE_BYTES = 512 * 1024 * 1024
 _SHOWN_NAMES = 5
@@ -106,7 +106,11 @@ def _scratch() -> str:
             f"dead runs left {len(dead)} scratch folder{'s' if len(dead) > 1 else ''}: {_first(dead)}",
             next_step="labctl clean",
         )
-    return "none left behind"
+    return "none left behind" + _unseen(len(unseen_scratch()))
+
+
+def _unseen(count: int) -> str:
+    return f"; {count} of another PID namespace or machine: cannot tell" if count else ""
 
 
 def _first(names: list[str]) -> str:
@@ -142,16 +146,17 @@ def _pool() -> str:
 
 
 def _left_behind() -> str:
-    from driver.owner import owner_is_gone  # noqa: PLC0415 - as above
+    from driver.owner import life_of  # noqa: PLC0415 - as above
     from driver.stacks.ownership import owned_things  # noqa: PLC0415 - as above
 
-    things = owned_things()
-    dead = [thing.name for thing in things if owner_is_gone(thing.owner) and thing.kept is None]
+    things = [(thing, life_of(thing.owner)) for thing in owned_things()]
+    dead = [thing.name for thing, life in things if life == "gone" and thing.kept is None]
     if dead:
         raise LabError(
             ErrorCode.LEFTOVERS,
             f"dead runs left {len(dead)} things: {_first(dead)}",
             next_step="labctl clean",
         )
-    kept = sum(thing.kind == "container" and thing.kept is not None for thing in things)
-    return f"{kept} containers, kept on purpose; labctl clean --kept removes them" if kept else "nothing"
+    kept = sum(thing.kind == "container" and thing.kept is not None and life == "gone" for thing, life in things)
+    found = f"{kept} containers, kept on purpose; labctl clean --kept removes them" if kept else "nothing"
+    return found + _unseen(sum(life == "unseen" for _, life in things))

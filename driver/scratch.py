@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from driver.at_once import Duty, promise
-from driver.owner import own_identity, owner_is_gone
+from driver.owner import Life, life_of, own_identity
 
 _PREFIX = "labctl-scratch-"
 _KEPT_PREFIX = "labctl-kept-"
@@ -38,13 +38,22 @@ def _promise_removal() -> None:
 
 def dead_scratch() -> list[Path]:
     """The scratch folders whose run is dead."""
+    return _scratch_of_life("gone")
+
+
+def unseen_scratch() -> list[Path]:
+    """Those of which nobody here can tell whether their run lives."""
+    return _scratch_of_life("unseen")
+
+
+def _scratch_of_life(life: Life) -> list[Path]:
     folders = sorted(Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"))
-    return [path for path in folders if owner_is_gone(_owner_of(path))]
+    return [path for path in folders if life_of(_owner_of(path)) == life]
 
 
 def dead_scratch_of(owner: str) -> list[Path]:
     """Those of one owner."""
-    return [path for path in dead_scratch() if _owner_of(path) == owner.translate(_PLAIN).replace("_", ":", 3)]
+    return [path for path in dead_scratch() if _owner_of(path) == owner.translate(_PLAIN).replace("_", ":", 4)]
 
 
 def kept_folder() -> Path:
@@ -70,4 +79,4 @@ def remove_dead_scratch() -> list[Path]:
 
 
 def _owner_of(path: Path) -> str:
-    return path.name.removeprefix(_PREFIX).rpartition("-")[0].replace("_", ":", 3)
+    return path.name.removeprefix(_PREFIX).rpartition("-")[0].replace("_", ":", 4)

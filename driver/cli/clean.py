@@ -28,7 +28,9 @@ def command(*, kept: bool) -> int:
     for line in removed:
         say(f"removed {line}")
     for run in sorted({run for part in cleaned for run in part.spared_runs}):
-        tell(f"left alone: {run} is live, or another machine's")
+        tell(f"left alone: {run} is live")
+    for name in sorted({name for part in cleaned for name in part.unseen}):
+        tell(f"left alone: {name} is of another PID namespace or machine, so it may be live; next: labctl clean there")
     for run in sorted({run for part in cleaned for run in part.kept_runs}):
         tell(f"left alone: {run} kept its containers; next: labctl clean --kept")
     if not removed:
