@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+import time
 from pathlib import Path
 
 RUN_LABEL = "labctl.run"
@@ -16,6 +18,13 @@ _REMOVALS = {
     "network": ("network", "rm"),
     "volume": ("volume", "rm", "--force"),
 }
+_GOING = re.compile(
+    r"removal of container \S+ is already in progress|no such (container|network|volume)|network \S+ not found"
+    r"|^exit status 1$",
+    re.IGNORECASE,
+)
+"""What the engine says of a thing that somebody else removes or removed; its client adds the last one of networks."""
+_GONE_S = 60.0
 
 
 def docker(*arguments: str, given: str = "", timeout_s: float = 60) -> str:
@@ -47,9 +56,25 @@ def left_on_engine(run_id: str) -> dict[str, list[str]]:
 
 
 def remove_from_engine(run_id: str) -> None:
-    """Remove what is left of a run; containers first, which hold networks and volumes."""
-    for kind, ids in left_on_engine(run_id).items():
-        docker(*_REMOVALS[kind], *ids)
+    """Remove what is left of a run, and wait until it is gone; containers first, which hold networks and volumes.
+
+    Raises:
+        AssertionError: the engine refuses, for another reason than that it is going or gone, or it stays.
+
+    """
+    until = time.monotonic() + _GONE_S
+    while left := left_on_engine(run_id):
+        assert time.monotonic() < until, f"still on the engine after {_GONE_S:g} s: {left}"
+        kind, ids = next(iter(left.items()))
+        argv = ["docker", *_REMOVALS[kind], *ids]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+        assert not refusals(done.stderr), f"{' '.join(argv)}\n{done.stderr}"
+        time.sleep(0.1 if done.returncode else 0)
+
+
+def refusals(stderr: str) -> list[str]:
+    """Lines of a removal that failed, but for those that say that the thing is going or gone."""
+    return [line for line in stderr.splitlines() if line.strip() and not _GOING.search(line)]
 
 
 def processes_with(mark: str) -> dict[int, str]:

@@ -65,14 +65,15 @@ class Labctl:
             text=True,
             start_new_session=True,
         )
-        try:
+        with _afterwards(lambda: self._clear_up(run_id, process)):
             yield LiveRun(run_id, folder=folder, scratch=scratch, process=process, has_engine=self.has_engine)
-        finally:
-            _end(process)
-            for pid in processes_with(run_id):
-                _kill(pid)
-            if self.has_engine:
-                remove_from_engine(run_id)
+
+    def _clear_up(self, run_id: str, process: subprocess.Popen[str]) -> None:
+        _end(process)
+        for pid in processes_with(run_id):
+            _kill(pid)
+        if self.has_engine:
+            remove_from_engine(run_id)
 
     def run(self, *flags: str, env: Mapping[str, str] | None = None) -> FinishedRun:
         """`labctl run FLAGS` to its end."""
@@ -213,6 +214,20 @@ class FinishedRun:
 def told(run: FinishedRun) -> str:
     """Everything that a run said, for a failing test."""
     return f"exit {run.exit_code}\n{run.stdout}\n{run.stderr}"
+
+
+@contextmanager
+def _afterwards(clear_up: Callable[[], None]) -> Iterator[None]:
+    """Clear up after the block; where both fail the block's exception is raised, with a note of the other."""
+    try:
+        yield
+    except BaseException as failed:
+        try:
+            clear_up()
+        except Exception as more:  # noqa: BLE001 - a timeout or what the engine refuses: told beside what failed before
+            failed.add_note(f"and clearing up failed: {more}")
+        raise
+    clear_up()
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 
+from driver.interrupts import GRACE_S
 from tests.compose.launching import RUN_S, FinishedRun, Labctl, LiveRun, labctl_of_checkout, told
 from tests.compose.small_suites import small_suite
 from tests.conftest import Rounds
@@ -21,6 +22,11 @@ pytestmark = pytest.mark.engine
 _SEED = 20260910
 _CASES = 6
 _EXITS = {signal.SIGINT: 130, signal.SIGTERM: 143}
+_WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+_SLACK_S = 5.0
+"""Beyond the grace: the end of a process, and its being seen, on a busy machine."""
+_AT_ONCE_S = 10.0
+"""How long the end may take after a second signal: all is killed, and the engine watched for what comes late."""
 
 
 @dataclass
@@ -29,8 +35,8 @@ class Told:
 
     exits: Counter[int] = field(default_factory=Counter)
     ended: Counter[str] = field(default_factory=Counter)
-    seconds: list[float] = field(default_factory=list)
-    """From the first signal to the end, of each round."""
+    seconds: dict[str, list[float]] = field(default_factory=lambda: {"one signal": [], "a second one": []})
+    """From the last signal to the end, of each round."""
 
 
 def an_ordinary_run(labctl: Labctl, *flags: str) -> float:
@@ -45,16 +51,25 @@ def an_ordinary_run(labctl: Labctl, *flags: str) -> float:
 def interrupted(
     live: LiveRun, number: signal.Signals, instants: Random, *, life_s: float, twice: bool
 ) -> tuple[FinishedRun, float]:
-    """The run's end after a signal at a random instant of its life, and perhaps another; and how many seconds after."""
+    """The run's end after a signal at a random instant of its life, or two; and how many seconds after the last one."""
     time.sleep(instants.uniform(0, life_s))
     began = time.monotonic()
     live.process.send_signal(number)
     if twice:
         time.sleep(instants.uniform(0, 1.5))
+        began = time.monotonic()
         live.process.send_signal(instants.choice(list(_EXITS)))
     live.process.wait(RUN_S)
     seconds = time.monotonic() - began
     return live.wait(), seconds
+
+
+def assert_one_message(run: FinishedRun, number: signal.Signals) -> None:
+    """Where the signal was taken; a run that was over, or not yet labctl's, says nothing of it."""
+    message = f"labctl: {_WORDS[number]}: ending what it started, within {GRACE_S} s; a second signal ends it at once"
+    about = [line for line in run.stderr.splitlines() if "ending what it started" in line or _WORDS[number] in line]
+    assert about == ([message] if run.exit_code == _EXITS[number] else []), told(run)
+    assert "Traceback" not in run.stderr or run.exit_code in {-number, 1}, told(run)
 
 
 def how_it_ended(labctl: Labctl, run: FinishedRun, number: signal.Signals) -> str:
@@ -69,7 +84,7 @@ def how_it_ended(labctl: Labctl, run: FinishedRun, number: signal.Signals) -> st
     assert run.exit_code in {_EXITS[number], *([] if run.folder.exists() else [-number, 1])}, told(run)
     if not run.folder.exists():
         return "before its first attempt"
-    assert run.read("abort.json")["reason"] == {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}[number]
+    assert run.read("abort.json")["reason"] == _WORDS[number]
     assert "unsealed" in (run.folder / "README.md").read_text()
     assert f"next: labctl resume {run.folder}\n" in run.stderr
     json.loads((run.folder / "plan.json").read_text())
@@ -95,8 +110,12 @@ def test_runs_on_compose_that_are_interrupted_at_any_instant_leave_nothing_and_n
         ended = how_it_ended(labctl, run, number)
         way = f"{number.name}{', twice' if twice else ''}, {isolation}"
         print(f"round {one}: seed {_SEED + one}, {way}: {ended}, exit {run.exit_code}, {seconds:.1f} s", flush=True)
-        came_to.seconds.append(seconds)
+        assert_one_message(run, number)
+        assert seconds <= (_AT_ONCE_S if twice else GRACE_S + _SLACK_S), told(run)
+        came_to.seconds["a second one" if twice else "one signal"].append(seconds)
         came_to.exits[run.exit_code] += 1
         came_to.ended[ended] += 1
-    longest = f"{sorted(came_to.seconds)[len(came_to.seconds) // 2]:.1f} s, at most {max(came_to.seconds):.1f} s"
-    print(f"life {life_s:.1f} s; exits {dict(came_to.exits)}; {dict(came_to.ended)}; the end took {longest}")
+    print(f"life {life_s:.1f} s; exits {dict(came_to.exits)}; {dict(came_to.ended)}")
+    for after, seconds_each in came_to.seconds.items():
+        middle = sorted(seconds_each)[len(seconds_each) // 2]
+        print(f"after {after} the end took {middle:.1f} s (median), at most {max(seconds_each):.1f} s")
