@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 from collections.abc import Callable
@@ -11,9 +12,22 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from contracts.evidence import COMPLETE, PLAN, README
+from contracts.evidence import (
+    ATTEMPTS,
+    COMPARISON,
+    COMPLETE,
+    ENVIRONMENT,
+    JOURNAL,
+    JUNIT,
+    PLAN,
+    README,
+    RESULTS,
+    SESSIONS_DB,
+    SESSIONS_JSON,
+    SUITE_FOLDER,
+)
 from driver.run_files import list_run_files, printable
-from driver.seal import seal_text
+from driver.seal import REQUIRED_FILES, seal_text
 from driver.seal_differences import run_id_in
 from tests.fakes.text_edits import edited_bytes, edited_json, edited_lines, respelled_seal
 
@@ -24,11 +38,35 @@ _NAMES = (
 _NO_UTF8 = b"caf\xe9\xff"
 
 
+_SESSIONS = frozenset({SESSIONS_JSON, SESSIONS_DB})
+_FOLLOW: dict[str, frozenset[str]] = {
+    PLAN: _SESSIONS | {RESULTS, JUNIT, ENVIRONMENT, README, ATTEMPTS},
+    ATTEMPTS: _SESSIONS | {RESULTS, JUNIT, JOURNAL},
+    ENVIRONMENT: frozenset({README}),
+    README: frozenset({ENVIRONMENT, COMPARISON}),
+    SUITE_FOLDER: _SESSIONS | {ENVIRONMENT},
+}
+"""What docs/evidence.md says of each: files that are made from it, or hold or share its digest."""
+_READ_FIRST = frozenset({PLAN, ENVIRONMENT, ATTEMPTS})
+"""All else is compared with these: where one cannot be read, it alone can be named."""
+_ENTRY = re.compile(rb"\\?([0-9a-fA-F]{64}) [ *]?(.+?)\r?", re.DOTALL)
+"""A line of a seal, also in the spellings of other programs: those are the seal's fault, not the file's."""
+
+
 class Mutation(NamedTuple):
-    """What was done, and the files of which one must be named; of none where nothing that is kept gives it away."""
+    """What was done, and which files must be named for it; none where nothing that is kept gives it away."""
 
     told: str
     named: frozenset[str]
+    besides: frozenset[str] = frozenset()
+    """That may be named as well: they follow from one that was changed."""
+    one_of: frozenset[str] = frozenset()
+    """Where there are any, one of these is enough."""
+
+    def is_named_rightly_by(self, named: frozenset[str]) -> bool:
+        """Whether these are all of the right files, and no other."""
+        is_enough = bool(self.one_of & named) if self.one_of else self.named <= named
+        return is_enough and named <= self.named | self.besides
 
 
 def files_of(root: Path) -> list[str]:
@@ -46,7 +84,14 @@ def forge(root: Path, rng: Random) -> Mutation:
     """One change to one file, two or the tree, and then a right seal over what is there."""
     mutation = rng.choice([_edited, _edited, _edited, _bytes, _removed, _renamed, _swapped, _added])(root, rng)
     seal_again(root)
-    return mutation._replace(told=f"{mutation.told}, sealed again")
+    changed = mutation.named
+    sources = changed | {SUITE_FOLDER for name in changed if name.startswith(f"{SUITE_FOLDER}/")}
+    missing = {name for name in REQUIRED_FILES if not (root / name).exists()}
+    return mutation._replace(
+        told=f"{mutation.told}, sealed again",
+        besides=frozenset().union(*(_FOLLOW.get(name, ()) for name in sources)),
+        one_of=changed & (_READ_FIRST | missing),
+    )
 
 
 def seal_again(root: Path) -> None:
@@ -158,16 +203,18 @@ def _linked(root: Path, rng: Random) -> Mutation:
 
 def _folder_linked(root: Path, rng: Random) -> Mutation:
     name = rng.choice([path.name for path in root.iterdir() if path.is_dir()])
+    missing = [one for one in files_of(root) if one.startswith(f"{name}/")]
     outside = root.parent / f"{root.name}-outside"
     (root / name).rename(outside)
     (root / name).symlink_to(outside, target_is_directory=True)
-    return _mutation(f"the folder {name} is a link", name)
+    return _mutation(f"the folder {name} is a link", name, *missing)
 
 
 def _special(root: Path, rng: Random) -> Mutation:
     """No plain file where one was, or beside them."""
     name = rng.choice([*files_of(root), "special", "suite/special"])
     path = root / name
+    was_there = [name] if path.exists() else []
     path.unlink(missing_ok=True)
     kind = rng.choice(["fifo", "socket", "folder", "empty folder"])
     if kind == "fifo":
@@ -178,7 +225,8 @@ def _special(root: Path, rng: Random) -> Mutation:
         path.mkdir()
     if kind == "folder":
         (path / "inside").write_bytes(b"x")
-    return _mutation(f"{name} is a {kind}", name, f"{name}/", f"{name}/inside")
+    instead = {"folder": f"{name}/inside", "empty folder": f"{name}/"}.get(kind, name)
+    return _mutation(f"{name} is a {kind}", *was_there, instead)
 
 
 def bind_socket(path: Path) -> None:
@@ -198,7 +246,7 @@ def _complete(root: Path, rng: Random) -> Mutation:
     if rng.random() < 0.8:
         how, content = respelled_seal(sealed, rng)
         path.write_bytes(content)
-        return _mutation(f"COMPLETE: {how}", COMPLETE, *files_of(root), "ghost")
+        return _mutation(f"COMPLETE: {how}", *(_otherwise_listed(sealed, content) or [COMPLETE]))
     outside = root.parent / f"{root.name}-outside"
     path.rename(outside)
     kind = rng.choice(["removed", "link", "hard link", "folder", "fifo"])
@@ -210,11 +258,18 @@ def _complete(root: Path, rng: Random) -> Mutation:
         shutil.copytree(root / "suite", path)
     elif kind == "fifo":
         os.mkfifo(path)
-    return _mutation(f"COMPLETE: {kind}", COMPLETE, *(f"{COMPLETE}/{name}" for name in _below(path)))
+    return _mutation(f"COMPLETE: {kind}", COMPLETE)
 
 
-def _below(path: Path) -> list[str]:
-    return [one.relative_to(path).as_posix() for one in path.rglob("*")] if path.is_dir() else []
+def _otherwise_listed(sealed: bytes, content: bytes) -> list[str]:
+    """Names that one of two seals lists and the other does not, or with another digest; of lines that list at all."""
+    before, after = (set(filter(None, map(_ENTRY.fullmatch, text.split(b"\n")))) for text in (sealed, content))
+    entries = {_listed(match) for match in before} ^ {_listed(match) for match in after}
+    return [os.fsdecode(name) for _, name in entries]
+
+
+def _listed(match: re.Match[bytes]) -> tuple[bytes, bytes]:
+    return match[1].lower(), match[2]
 
 
 _Change = Callable[[Path, Random], Mutation]
