@@ -11,6 +11,8 @@ import signal
 import socket
 import subprocess
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +36,9 @@ PATHS = (
 CASES: dict[str, dict[str, Any]] = {
     "steady": {},
     "looks": {},
+    "quiet": {},
     "has-children": {},
-    "fork-bomb": {"limits": {"seconds": 3}},
+    "fork-bomb": {"limits": {"seconds": 6}},
     "memory-hog": {},
     "inode-hog": {},
     "file-hog": {},
@@ -56,11 +59,17 @@ CASES: dict[str, dict[str, Any]] = {
 AT_LAST = ("kills-everybody", "memory-hog-of-many")
 """What ends a neighbour where they share; the second by the kernel's choice, so there it has none any more."""
 BESIDE_STEADY = (*[case for case in CASES if case not in {"steady", "steady-later", *AT_LAST}],)
+SLOWER_AT_MOST = 3
+"""Than beside a quiet one the neighbour may be, over all others together."""
+SLOWEST_BESIDE_ONE = 10
+"""Likewise beside any single one: it makes a tenth of the calls, rounded down."""
+LONGEST_PAUSE_S = 30
 MB = 1 << 20
 OUTPUT_BYTES = 200_000
 VERDICTS: dict[str, tuple[str, str | None]] = {
     "steady": ("pass", None),
     "looks": ("pass", None),
+    "quiet": ("pass", None),
     "has-children": ("pass", None),
     "fork-bomb": ("fail", "limit"),
     "memory-hog": ("fail", "agent-error"),
@@ -319,9 +328,39 @@ def test_no_signal_of_an_agent_ends_the_first_process(seen: Seen) -> None:
 def test_the_neighbour_at_work_meanwhile_passes_unharmed(seen: Seen) -> None:
     said = seen.said("steady")
     rows = seen.run.journals()["steady"]
-    assert [row["status"] for row in rows] == [200] * said["beats"]
-    assert said["beats"] >= len(BESIDE_STEADY) / 2
+    assert [row["status"] for row in rows] == [200] * len(said["beats"])
     assert seen.run.attempts["steady"]["agentEnd"]["strays"] == 0
+
+
+def window_of(seen: Seen, case: str) -> tuple[float, float]:
+    """When that attempt was under way, in seconds since the epoch."""
+    attempt = seen.run.attempts[case]
+    began = datetime.fromisoformat(attempt["startedAt"]).timestamp()
+    return began, began + attempt["durationMs"] / 1000
+
+
+def test_the_neighbour_in_a_container_of_its_own_works_on_as_it_does_beside_a_quiet_one(seen: Seen) -> None:
+    """Measured against the same neighbour in the same run, so that a busy machine slows both sides of it."""
+    beats = seen.said("steady")["beats"]
+
+    def of(case: str) -> tuple[int, float]:
+        began, ended = window_of(seen, case)
+        return sum(began <= beat < ended for beat in beats), round(ended - began, 1)
+
+    worked = {case: of(case) for case in BESIDE_STEADY}
+    quiet, hostile = worked.pop("quiet"), worked
+    longest = max(after - before for before, after in pairwise(beats))
+    told_of = f"{seen.isolation}: beats, seconds: quiet {quiet}, others {hostile}; longest pause {longest:.1f} s"
+    print(told_of)
+    rate = quiet[0] / quiet[1]
+    assert rate > 0, told_of
+    if seen.isolation == "shared":  # promises nothing of the kind
+        return
+    beaten, seconds = (sum(part) for part in zip(*hostile.values(), strict=True))
+    assert beaten / seconds >= rate / SLOWER_AT_MOST, told_of
+    starved = [case for case, (count, lasted) in hostile.items() if count < int(lasted * rate / SLOWEST_BESIDE_ONE)]
+    assert starved == [], told_of
+    assert longest <= LONGEST_PAUSE_S, told_of
 
 
 def test_one_that_kills_whatever_it_can_harms_a_neighbour_only_where_they_share(seen: Seen) -> None:

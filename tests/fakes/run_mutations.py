@@ -47,7 +47,7 @@ _FOLLOW: dict[str, frozenset[str]] = {
     SUITE_FOLDER: _SESSIONS | {ENVIRONMENT},
 }
 """What docs/evidence.md says of each: files that are made from it, or hold or share its digest."""
-_READ_FIRST = frozenset({PLAN, ENVIRONMENT, ATTEMPTS})
+_READ_FIRST = frozenset({PLAN, ENVIRONMENT, ATTEMPTS, JOURNAL})
 """All else is compared with these: where one cannot be read, it alone can be named."""
 _ENTRY = re.compile(rb"\\?([0-9a-fA-F]{64}) [ *]?(.+?)\r?", re.DOTALL)
 """A line of a seal, also in the spellings of other programs: those are the seal's fault, not the file's."""

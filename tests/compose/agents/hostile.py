@@ -40,17 +40,22 @@ def seen_of_others() -> dict[str, Any]:
 
 def be_steady() -> None:
     """Work, as an agent does, until it is told to leave; one call of a tool every half second."""
-    beats, longest, before = 0, 0.0, time.monotonic()
+    beats: list[float] = []
     cases: set[str] = set()
-    until = before + 450
+    until = time.monotonic() + 450
     while not LEAVE.exists() and time.monotonic() < until:
         with urllib.request.urlopen(os.environ["FIXTURE_URL"] + "/orders/a-1", timeout=60) as response:  # noqa: S310 - http
             response.read()
         time.sleep(0.5)
-        now = time.monotonic()
-        beats, longest, before = beats + 1, max(longest, now - before), now
+        beats.append(round(time.time(), 2))
         cases |= set(seen_of_others()["cases"])
-    say(beats=beats, longest=longest, cases=sorted(cases), files=seen_of_others()["files"])
+    say(beats=beats, cases=sorted(cases), files=seen_of_others()["files"])
+
+
+def be_quiet() -> None:
+    """Nothing for a while: what the one beside gets done meanwhile is the measure for all others."""
+    time.sleep(8)
+    say()
 
 
 def look() -> None:
@@ -206,6 +211,7 @@ def kill_everybody() -> None:
 CASES: dict[str, Callable[[], None]] = {
     "steady": be_steady,
     "looks": look,
+    "quiet": be_quiet,
     "has-children": have_children,
     "fork-bomb": bomb,
     "memory-hog": fill_memory,
