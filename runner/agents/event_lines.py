@@ -9,8 +9,8 @@ from contracts.attempt import Usage
 from contracts.record import Json
 from runner.agents.amounts import added, amount, whole
 from runner.agents.interface import Ending, EndKind, ToolEvent
-from runner.agents.output_lines import BrokenEventError, LineBuffer, event_of
-from runner.texts import BoundedText
+from runner.agents.output_lines import BrokenEventError, LineBuffer, WholeLines, event_of
+from runner.texts import TEXT_BYTES, BoundedText
 
 MAX_NAME = 200
 """Characters of a tool's name."""
@@ -39,18 +39,20 @@ class EventLines:
 
     def __post_init__(self) -> None:
         self._lines = LineBuffer(self._take)
+        self._stderr = WholeLines(self.log.add, longest=TEXT_BYTES)
 
     def feed(self, text: str) -> None:
         """Take a piece of standard output."""
         self._lines.feed(text)
 
     def finish(self) -> None:
-        """There is no more: an unfinished line is the last one."""
+        """There is no more: unfinished lines are the last ones."""
         self._lines.finish()
+        self._stderr.finish()
 
     def feed_stderr(self, text: str) -> None:
-        """Take a piece of standard error: it is log."""
-        self.log.add(text)
+        """Take a piece of standard error: it is log, by whole lines, with no line of standard output inside of one."""
+        self._stderr.feed(text)
 
     def failure(self, *, exit_code: int | None, trusts_provider: bool) -> Ending | None:  # noqa: ARG002 - the protocol's
         """What its events say went wrong; see `runner.agents.output_reader.OutputReader`."""

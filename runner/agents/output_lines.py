@@ -87,6 +87,41 @@ class BoundedLines:
         self._take(line, left_out)
 
 
+class WholeLines:
+    """Hands on whole lines, as many at once as came, so that no other stream's text gets between their characters.
+
+    An unfinished line waits for its end, and when it grows past `longest` characters it is ended here.
+    """
+
+    def __init__(self, take: Callable[[str], None], *, longest: int) -> None:
+        self._take = take
+        self._longest = longest
+        self._pieces: list[str] = []
+        self._waiting = 0
+
+    def feed(self, text: str) -> None:
+        """Take the next piece."""
+        ends, newline, rest = text.rpartition("\n")
+        if newline:
+            self._hand_on(ends + newline)
+        if rest:
+            self._pieces.append(rest)
+            self._waiting += len(rest)
+        if self._waiting > self._longest:
+            self.finish()
+
+    def finish(self) -> None:
+        """There is no more: an unfinished line is the last one, and is ended; a second time does nothing."""
+        if self._pieces:  # ended, so that the part of a secret stands where a line ends, and is found
+            self._hand_on("\n")
+
+    def _hand_on(self, end: str) -> None:
+        lines = "".join((*self._pieces, end))
+        self._pieces.clear()
+        self._waiting = 0
+        self._take(lines)
+
+
 def event_of(line: str, *, known: Collection[Json]) -> dict[str, Json] | None:
     """The JSON object of a line that has a `type` of text; None for every other line, which is log.
 

@@ -11,10 +11,11 @@ from contracts.hosting import AgentEnded, AgentFailed, AgentOut, AgentStarted, H
 from contracts.plan import Conditions
 from runner import clock
 from runner.agents.following import GRACE_S, HOST_SLACK_S
+from runner.agents.output_lines import WholeLines
 from runner.containers import NoContainerError
 from runner.hosting import AgentSession, HostGone
 from runner.suite_time import time_left_s
-from runner.texts import BoundedText
+from runner.texts import TEXT_BYTES, BoundedText
 
 LAST_LINES = 5
 MOST_SHOWN = 600
@@ -63,15 +64,18 @@ def run_setup(setup: Setup, session: AgentSession) -> SetupEnd:
         )
     )
     output = BoundedText()
+    streams = {stream: WholeLines(output.add, longest=TEXT_BYTES) for stream in ("stdout", "stderr")}
     until = clock.elapsed_s() + setup.seconds + GRACE_S + HOST_SLACK_S
     while True:
         event = session.next(seconds=min(max(until - clock.elapsed_s(), 0.0), time_left_s(setup.until_s)))
         match event:
-            case AgentOut(text=text):
-                output.add(text)
+            case AgentOut(stream=stream, text=text):
+                streams[stream].feed(text)
             case AgentStarted():
                 continue
             case AgentEnded() as ended:
+                for lines in streams.values():
+                    lines.finish()
                 return SetupEnd(trouble=_trouble(ended, setup), output=output.text() or "")
             case AgentFailed():
                 return SetupEnd(trouble=f"the image {setup.image} has no `sh` to run it", output="")

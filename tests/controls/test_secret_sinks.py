@@ -31,6 +31,20 @@ print("mode", os.environ.get("MODE"), os.environ.get("STAGE"))
 print("my key is", "AKIA" + "IOSFODNN7EXAMPLE", "and", "ghp_" + "0123456789abcdefghij" * 2)
 print(json.dumps({"type": "message", "text": "hello " + os.environ.get("TOKEN", "")}))
 """
+PLAIN_SECRET = "abcdefGHIJ1234567890zyx"
+TWO_STREAMS = """\
+import json, os, sys, time
+
+json.load(sys.stdin)
+print(json.dumps({"type": "message", "text": "hello "}), flush=True)
+secret = os.environ["TOKEN"]
+sys.stderr.write("connecting with " + secret[:-1])
+sys.stderr.flush()
+time.sleep(0.2)
+print("progress 10%", flush=True)
+time.sleep(0.2)
+sys.stderr.write(secret[-1] + " ok\\n")
+"""
 
 
 def labctl(*arguments: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -62,6 +76,15 @@ def test_no_process_has_a_value_in_its_command_line(folder: SuiteFolder, tmp_pat
     assert "-m runner" in listed.read_text()
     assert search_bytes(listed.read_bytes(), {"TOKEN": SECRET}, where="ps") == []
     assert search_folder(path, {"TOKEN": SECRET}) == []
+
+
+def test_a_value_that_standard_error_writes_in_two_pieces_is_found_whatever_standard_output_says_between(
+    folder: SuiteFolder,
+) -> None:
+    folder.texts["agents/desk.py"] = TWO_STREAMS
+    path = run(folder.write(), "-e", "TOKEN", TOKEN=PLAIN_SECRET)
+    log = json.loads((path / "traces" / "attempts.jsonl").read_text())["log"]
+    assert log == "progress 10%\nconnecting with [redacted:TOKEN] ok\n"
 
 
 def test_what_is_declared_is_secret_and_a_plain_setting_is_none(folder: SuiteFolder) -> None:

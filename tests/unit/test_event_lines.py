@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from runner.agents.event_lines import EventLines
+from runner.agents.output_lines import WholeLines
 
 
 def read(*lines: Any) -> EventLines:
@@ -157,3 +158,33 @@ def test_the_secret_is_hidden_in_texts_arguments_and_log() -> None:
 
 def test_lone_surrogates_become_question_marks() -> None:
     assert read('{"type": "message", "text": "x\\ud800y"}').texts == ["x?y"]
+
+
+def test_standard_output_never_gets_into_a_line_of_standard_error() -> None:
+    found = EventLines(hide=str)
+    found.feed_stderr("first\nconnecting with 12345")
+    found.feed("progress 10%\n")
+    found.feed_stderr("6 ok\n")
+    found.finish()
+
+    assert found.log.text() == "first\nprogress 10%\nconnecting with 123456 ok\n"
+
+
+def test_an_unfinished_line_of_a_stream_that_ends_is_kept_and_ended() -> None:
+    found = EventLines(hide=str)
+    found.feed_stderr("connecting with 12345")
+    found.feed("progress")
+    found.finish()
+    found.finish()
+
+    assert found.log.text() == "progress\nconnecting with 12345\n"
+
+
+def test_a_line_of_standard_error_without_end_waits_in_bounded_memory_and_is_ended() -> None:
+    taken: list[str] = []
+    lines = WholeLines(taken.append, longest=10)
+    for character in "abcdefghijklmno\npq":
+        lines.feed(character)
+    lines.finish()
+
+    assert taken == ["abcdefghijk\n", "lmno\n", "pq\n"]
