@@ -12,8 +12,8 @@ from contracts.attempt import AttemptRecord
 from contracts.errors import Found
 from contracts.journal import JournalRow
 from contracts.manifest import CaseConditions, EnvironmentManifest
-from contracts.outcome import Outcome
 from contracts.plan import Plan, PlannedCase
+from contracts.verdict import contradiction_in
 from ledger.attempts_file import AttemptIndex, BadLineError
 from ledger.grading import grade_indexed
 from ledger.manifest_file import manifest_contradictions
@@ -71,9 +71,7 @@ def _contradiction(case: PlannedCase, record: AttemptRecord) -> str | None:
         return "the case digest is not the plan's"
     if record.attempt < 1 or not 1 <= record.repeat <= case.repeats:
         return f"repeat {record.repeat} of {case.repeats} planned"
-    if record.outcome is Outcome.PASS and any(check.outcome is not Outcome.PASS for check in record.checks):
-        return "passed, although a check of it did not"
-    return None
+    return contradiction_in(record)
 
 
 def _journal_problems(journal: Path, attempts: Attempts) -> Iterator[Found]:

@@ -11,6 +11,7 @@ from contracts.attempt import AttemptRecord
 from contracts.collector import without_collector
 from contracts.outcome import Outcome
 from contracts.plan import PlannedCase
+from contracts.verdict import contradiction_in
 from ledger.behaviour import behaviour_of
 from ledger.case_results import case_result, is_not_run, last_tries
 from ledger.derived_files import DerivedFiles, DerivedHead
@@ -133,6 +134,8 @@ class _Reading:
 
     def _take_quick(self, place: int, record: AttemptRecord) -> None:
         rows, case = self._rows, self._rows.cases[place]
+        if not record.checks:
+            raise DoesNotFollowError(f"{case.case_id}: passed without a check")
         for check in record.checks:
             if check.outcome is not _PASS:
                 raise DoesNotFollowError(f"{case.case_id}: passed, although a check of it did not")
@@ -201,6 +204,6 @@ def _refuse_contradictions(records: list[AttemptRecord]) -> None:
             raise DoesNotFollowError(f"{record.case_id}: attempt {record.attempt} stands twice")
         if record.retry_of is not None and repeats.get(record.retry_of) != record.repeat:
             raise DoesNotFollowError(f"{record.case_id}: attempt {record.attempt} is a retry of no earlier one")
-        if record.outcome is Outcome.PASS and any(check.outcome is not Outcome.PASS for check in record.checks):
-            raise DoesNotFollowError(f"{record.case_id}: passed, although a check of it did not")
+        if problem := contradiction_in(record):
+            raise DoesNotFollowError(f"{record.case_id}: {problem}")
         repeats[record.attempt] = record.repeat

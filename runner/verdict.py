@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from contracts.attempt import Check, CheckType, FaultWitness
-from contracts.outcome import Outcome, OutcomeClass
-from contracts.verdict import Verdict, by_checks, named
+from contracts.attempt import Check, FaultWitness
+from contracts.outcome import OutcomeClass
+from contracts.verdict import Verdict, by_checks, named, of_class, passed_limits
 from runner.agents.interface import Ending, EndKind
 from runner.faults.witness import not_met_reason
 
@@ -43,25 +43,25 @@ def decide(happened: Happened) -> Verdict:
 
 def not_run(reason: str) -> Verdict:
     """The verdict on an attempt that never started."""
-    return _unknown(OutcomeClass.NOT_RUN, reason)
+    return of_class(OutcomeClass.NOT_RUN, reason)
 
 
 def _infrastructure(happened: Happened) -> Verdict | None:
     ending = happened.ending
     reason = happened.lost or (ending.reason if ending.kind is EndKind.INFRASTRUCTURE else None)
-    return None if reason is None else _unknown(OutcomeClass.INFRASTRUCTURE, reason)
+    return None if reason is None else of_class(OutcomeClass.INFRASTRUCTURE, reason)
 
 
 def _setup(happened: Happened) -> Verdict | None:
     ending = happened.ending
-    return _unknown(OutcomeClass.SETUP, ending.reason) if ending.kind is EndKind.SETUP else None
+    return of_class(OutcomeClass.SETUP, ending.reason) if ending.kind is EndKind.SETUP else None
 
 
 def _suite(happened: Happened) -> Verdict | None:
     ending = happened.ending
     told = ending.reason if ending.kind is EndKind.SUITE else None
     reason = told or happened.suite_error or happened.model_error
-    return None if reason is None else _unknown(OutcomeClass.SUITE, reason)
+    return None if reason is None else of_class(OutcomeClass.SUITE, reason)
 
 
 def _fault_not_exposed(happened: Happened) -> Verdict | None:
@@ -69,29 +69,29 @@ def _fault_not_exposed(happened: Happened) -> Verdict | None:
     if reason is None or end is EndKind.PROVIDER:  # that may pass when it is tried again
         return None
     how = "" if end is EndKind.FINISHED else f"; the agent ended by {end.value}"  # its own words may quote it
-    return _unknown(OutcomeClass.FAULT_NOT_EXPOSED, reason + how)
+    return of_class(OutcomeClass.FAULT_NOT_EXPOSED, reason + how)
 
 
 def _limit(happened: Happened) -> Verdict | None:
     if happened.ending.kind is EndKind.LIMIT:
-        return Verdict(Outcome.FAIL, OutcomeClass.LIMIT, happened.ending.reason)
-    failed = [check for check in happened.checks if check.type is CheckType.LIMIT and check.outcome is Outcome.FAIL]
-    return Verdict(Outcome.FAIL, OutcomeClass.LIMIT, f"it went past its {named(failed)}") if failed else None
+        return of_class(OutcomeClass.LIMIT, happened.ending.reason)
+    failed = passed_limits(happened.checks)
+    return of_class(OutcomeClass.LIMIT, f"it went past its {named(failed)}") if failed else None
 
 
 def _provider(happened: Happened) -> Verdict | None:
     ending = happened.ending
-    return _unknown(OutcomeClass.PROVIDER, ending.reason) if ending.kind is EndKind.PROVIDER else None
+    return of_class(OutcomeClass.PROVIDER, ending.reason) if ending.kind is EndKind.PROVIDER else None
 
 
 def _agent_error(happened: Happened) -> Verdict | None:
     ending = happened.ending
     is_error = ending.kind is EndKind.AGENT_ERROR
-    return Verdict(Outcome.FAIL, OutcomeClass.AGENT_ERROR, ending.reason) if is_error else None
+    return of_class(OutcomeClass.AGENT_ERROR, ending.reason) if is_error else None
 
 
 def _no_expectation(happened: Happened) -> Verdict | None:
-    return _unknown(OutcomeClass.NO_EXPECTATION, "it expects nothing") if happened.expects_nothing else None
+    return of_class(OutcomeClass.NO_EXPECTATION, "it expects nothing") if happened.expects_nothing else None
 
 
 _RULES: tuple[Callable[[Happened], Verdict | None], ...] = (
@@ -104,7 +104,3 @@ _RULES: tuple[Callable[[Happened], Verdict | None], ...] = (
     _agent_error,
     _no_expectation,
 )
-
-
-def _unknown(outcome_class: OutcomeClass, reason: str | None) -> Verdict:
-    return Verdict(Outcome.UNKNOWN, outcome_class, reason)

@@ -15,6 +15,7 @@ from contracts.attempt import FaultWitness
 from contracts.journal import JournalRow, Via
 from contracts.suite.case import Case
 from contracts.suite.fault import ResponseFault, Toxic
+from contracts.verdict import missed_faults
 from runner.faults.counters import Counters
 
 _DELAYING = frozenset({"latency", "bandwidth", "slicer", "slow_close"})
@@ -84,9 +85,9 @@ def _of_response(index: int, fault: ResponseFault, rows: Iterable[JournalRow]) -
     )
 
 
-def not_met_reason(faults: Iterable[FaultWitness]) -> str | None:
+def not_met_reason(faults: Sequence[FaultWitness]) -> str | None:
     """Which planned faults the attempt did not meet; None where it met all."""
-    missed = [_named(fault) for fault in faults if not fault.met]
+    missed = [_named(fault) for fault in missed_faults(faults)]
     return f"it never met {', '.join(missed)}" if missed else None
 
 

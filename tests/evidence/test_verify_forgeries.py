@@ -57,8 +57,16 @@ def _edit_attempt(run: Path, number: int, **fields: Any) -> None:
 
 
 ATTEMPT_FORGERIES: dict[str, tuple[dict[str, Any], str]] = {
-    "outcome": ({"outcome": "pass"}, "passed, although a check of it did not"),
-    "outcome and checks": ({"outcome": "pass", "checks": []}, "results.json"),
+    "outcome": ({"outcome": "pass"}, "pass, although its checks make it fail"),
+    "outcome and class": (
+        {"outcome": "unknown", "class": "limit"},
+        "unknown/limit, although that class is always fail",
+    ),
+    "outcome without checks": ({"outcome": "pass", "checks": []}, "pass, although its checks make it unknown"),
+    "outcome and checks": (
+        {"outcome": "pass", "reason": None, "checks": [{"name": "a", "type": "size", "outcome": "pass"}]},
+        "results.json",
+    ),
     "not planned": ({"caseId": "stranger"}, "stranger, attempt 1: a case that is not planned"),
     "case digest": ({"caseDigest": "sha256:" + "1" * 64}, "the case digest is not the plan's"),
     "title": ({"title": "Another"}, "title or protection are not the plan's"),
@@ -77,6 +85,11 @@ def test_an_attempt_edited_and_sealed_again_is_found(run: Path, forgery: str) ->
     fields, found = ATTEMPT_FORGERIES[forgery]
     _edit_attempt(run, 1, **fields)
     assert found in diverges(run)
+
+
+def test_an_outcome_made_worse_than_the_checks_and_sealed_again_is_found(run: Path) -> None:
+    _edit_attempt(run, 0, outcome="fail", reason="it did not")
+    assert "approval, attempt 1: fail, although its checks make it pass" in diverges(run)
 
 
 def test_an_attempt_left_out_is_found_by_its_journal_rows_and_the_results(run: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from contracts.attempt import AttemptRecord
+from contracts.attempt import AttemptRecord, Check, CheckType
 from contracts.canonical import digest_of_json
 from contracts.lines import RunnerAttempt, RunnerFinished, RunnerReady, RunnerStarted
 from contracts.outcome import Outcome
@@ -27,6 +27,7 @@ def passing_attempt(plan: Plan, case_id: str) -> RunnerAttempt:
             attempt=1,
             repeat=1,
             outcome=Outcome.PASS,
+            checks=(Check(name="no unmatched requests", type=CheckType.UNMATCHED_REQUESTS, outcome=Outcome.PASS),),
             trajectory_digest=digest_of_json([]),
             tool_calls=0,
             texts=("a text that is longer than sixty-four bytes, so that the capture level shows in it",),

@@ -13,6 +13,7 @@ from contracts.manifest import SHARING, CaseConditions, Dependencies, Environmen
 from contracts.outcome import Outcome
 from contracts.plan import AgentPlan, Capture, Conditions, Plan, PlannedCase
 from contracts.suite.settings import Limits
+from contracts.verdict import by_checks
 from driver.recorded import recorded_digests
 from driver.run_files import list_run_files
 from driver.run_readme import named_digests, run_readme
@@ -64,7 +65,10 @@ def plan_of(*case_ids: str, repeats: int = 1, capture: Capture = "metadata") -> 
 
 
 def attempt_of(plan: Plan, case_id: str, *, outcome: Outcome = Outcome.PASS, **fields: Any) -> AttemptRecord:
-    """An attempt of a planned case with two calls and one assertion of that outcome; `fields` replace any of it."""
+    """An attempt of a planned case with two calls and one assertion of that outcome; `fields` replace any of it.
+
+    A verdict of the checks has the reason that they give, unless `fields` say otherwise.
+    """
     case = next(case for case in plan.cases if case.case_id == case_id)
     call = TrajectoryCall(
         tool="lookup_order", arguments={"order_id": "synthetic-42"}, status=200, made=True, claimed=False, counts=True
@@ -87,7 +91,10 @@ def attempt_of(plan: Plan, case_id: str, *, outcome: Outcome = Outcome.PASS, **f
         started_at="2026-09-01T12:00:01.000Z",
         duration_ms=120,
     )
-    return record.model_copy(update=fields)
+    made = record.model_copy(update=fields)
+    if made.outcome_class is None and "reason" not in fields and made.outcome is not Outcome.PASS:
+        made = made.model_copy(update={"reason": by_checks(made.checks).reason})
+    return made
 
 
 def rows_of(record: AttemptRecord) -> list[JournalRow]:

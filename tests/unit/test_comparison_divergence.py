@@ -255,10 +255,12 @@ def test_a_check_that_flipped_says_expected_actual_and_why(tmp_path: Path) -> No
 
 
 def test_a_check_that_only_one_side_has_is_told_as_such(tmp_path: Path) -> None:
-    check = Check(name="limit cost", type=CheckType.LIMIT, outcome=FAIL)
-    found = comparison_of(
-        tmp_path, attempt(CALLS, TEXTS, {"checks": ()}), attempt(CALLS, TEXTS, {"checks": (check,), "outcome": FAIL})
+    good, check = (
+        Check(name="size", type=CheckType.SIZE, outcome=PASS),
+        Check(name="limit cost", type=CheckType.LIMIT, outcome=FAIL),
     )
+    of_limit: dict[str, Any] = {"checks": (good, check), "outcome": FAIL, "outcome_class": OutcomeClass.LIMIT}
+    found = comparison_of(tmp_path, attempt(CALLS, TEXTS, {"checks": (good,)}), attempt(CALLS, TEXTS, of_limit))
     assert [(one.was, one.now) for one in found.cases[0].checks] == [(None, FAIL)]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from contracts.attempt import AttemptRecord
-from contracts.outcome import OutcomeClass
+from contracts.outcome import Outcome, OutcomeClass
 from contracts.plan import Plan
 from ledger.kept_attempts import KeptAttempts, NotKeptError, read_kept_attempts
 from tests.fakes.written_runs import attempt_of, plan_of, rows_of
@@ -46,7 +46,7 @@ def test_rows_without_a_line_are_dropped_wherever_the_kill_came(
 
 
 def test_of_each_repeat_the_last_try_counts(tmp_path: Path) -> None:
-    died = attempt_of(PLAN, "a", outcome_class=OutcomeClass.INFRASTRUCTURE, journal_rows=0)
+    died = attempt_of(PLAN, "a", outcome=Outcome.UNKNOWN, outcome_class=OutcomeClass.INFRASTRUCTURE, journal_rows=0)
     again = attempt_of(PLAN, "a", attempt=3, retry_of=1, journal_rows=0)
     second = attempt_of(PLAN, "a", attempt=2, repeat=2, journal_rows=0)
     plan = written(tmp_path, died, second, again, lines=3)
@@ -60,6 +60,7 @@ def test_of_each_repeat_the_last_try_counts(tmp_path: Path) -> None:
         ([A, A], 2, "stands above already"),
         ([attempt_of(PLAN, "a", case_digest="sha256:other")], 1, "case digest is not the plan's"),
         ([attempt_of(PLAN, "a", repeat=3)], 1, "repeat 3 of 2 planned"),
+        ([A.model_copy(update={"outcome": Outcome.FAIL})], 1, "fail, although its checks make it pass"),
     ],
 )
 def test_lines_that_the_plan_does_not_allow_are_named(
