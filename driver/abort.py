@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from contracts import evidence
-from contracts.errors import LabError
+from contracts.errors import ErrorCode, Found, LabError
 from contracts.plan import Plan
 from contracts.record import Record
 from driver import clock
@@ -104,6 +104,8 @@ class _Unsealed:
     def owed(self, reason: str) -> Duty:
         """What is left to do where there is no time to leave it in order."""
         path = self.run.path
+        if moved := self.run.place.trouble():
+            return Duty(told=(f"kept: {moved.kept}", f"next: {moved.next_step}"))
         if self.is_sealed:
             return Duty(told=(f"kept: {path} (sealed)",))
         if not self.reached.attempts_began:
@@ -117,23 +119,25 @@ class _Unsealed:
 
     def leave(self, error: BaseException) -> None:
         """Remove it or write how far it got, and tell the error what is kept."""
-        if not self.reached.attempts_began and not self.is_sealed:
+        if moved := self.run.place.trouble():
+            _tell(error, kept=moved.kept, next_step=moved.next_step)
+        elif self.is_sealed:
+            _tell(error, kept=f"{self.run.path} (sealed)")
+        elif not self.reached.attempts_began:
             self.run.discard()
-            return
-        if isinstance(error, LabError | Interrupted):
-            error.kept = f"{self.run.path} (sealed)" if self.is_sealed else _kept(self.run.path)
-        if self.is_sealed:
-            return
-        if isinstance(error, LabError | Interrupted):
-            first = f"{error.next_step}; then " if error.next_step else ""
-            error.next_step = first + _resume(self.run.path)
+        else:
+            self._keep(error)
+
+    def _keep(self, error: BaseException) -> None:
+        first = f"{error.next_step}; then " if isinstance(error, LabError | Interrupted) and error.next_step else ""
+        kept = _kept(self.run.path)
         try:
             for name, text in self.texts(str(error.args[0]) if error.args else type(error).__name__).items():
                 self.run.write_whole(name, text.encode(errors="backslashreplace"))
         except (LabError, OSError) as second:
             # the disk that failed the run may fail this as well; the first error is the one to report
-            if isinstance(error, LabError | Interrupted):
-                error.kept = f"{error.kept}, without {evidence.ABORT}: {getattr(second, 'cause', None) or second}"
+            kept += f", without {evidence.ABORT}: {getattr(second, 'cause', None) or second}"
+        _tell(error, kept=kept, next_step=first + _resume(self.run.path))
 
 
 @contextmanager
@@ -152,13 +156,38 @@ def leave_unsealed(
     try:
         yield run, reached
     except BaseException as error:
-        unsealed.leave(error)
+        told = _told(error, run)
+        unsealed.leave(told)
         left_in_order()  # a signal in the middle of that finds the promise still there
-        raise
+        if told is error:
+            raise
+        raise told from error
     else:
         left_in_order()
     finally:
         run.close()
+
+
+def _tell(error: BaseException, *, kept: str | None, next_step: str | None = None) -> None:
+    """Have the error say it, where it is one that a person reads."""
+    if isinstance(error, LabError | Interrupted):
+        error.kept = kept
+        error.next_step = next_step or error.next_step
+
+
+def _told(error: BaseException, run: RunDirectory) -> BaseException:
+    """The same error; or what became of the run directory, where that is what is behind it."""
+    if not isinstance(error, Exception):
+        return error
+    if moved := run.place.trouble():
+        return moved
+    if not isinstance(error, OSError) or not str(error.filename).startswith(f"{run.path}/"):
+        return error
+    return LabError(
+        ErrorCode.WRITE_FAILED,
+        f"{error.filename} cannot be read any more; the run stays unsealed",
+        found=[Found(f"{error.strerror} (errno {error.errno})", file=str(error.filename))],
+    )
 
 
 def _kept(path: Path) -> str:

@@ -17,6 +17,7 @@ from contracts.record import Record
 from ledger.file_names import name_problem
 from ledger.record_file import record_pieces
 from ledger.run_lock import NoLocksError, RunLock
+from ledger.run_place import RunPlace
 
 PART_PREFIX = ".labctl-part-"
 """Files of this prefix are unfinished writes; one that is left over says that its writer was killed."""
@@ -45,6 +46,7 @@ class RunDirectory:
         self.no_lock: str | None = None
         """Why the directory could not be locked; None: it is."""
         self._lock_held = lock
+        self.place = RunPlace(path)
         self._handles: dict[str, int] = {}
         self._parts = 0
         self._failed: str | None = None
@@ -75,13 +77,15 @@ class RunDirectory:
             ) from error
         except OSError as error:
             raise _unwritable(evidence, error) from error
-        run = cls(path, run_id=run_id, lock=None)
+        run = None
         try:
+            run = cls(path, run_id=run_id, lock=None)
             run._take_lock()
             for name in APPEND_ONLY:
                 run._open_handle(name)
         except OSError as error:
-            run.close()
+            if run is not None:
+                run.close()
             shutil.rmtree(path)
             raise _unwritable(evidence, error) from error
         return run
@@ -221,6 +225,7 @@ class RunDirectory:
     def close(self) -> None:
         """Close the kept handles and let go of the lock; nothing is written afterwards. Twice does nothing more."""
         self._close_handles()
+        self.place.close()
         if self._lock_held is not None:
             self._lock_held.release()
 
@@ -249,6 +254,8 @@ class RunDirectory:
             self.no_lock = str(error)
 
     def _require_open(self, name: str) -> None:
+        if moved := self.place.trouble():
+            raise moved
         if self._failed is not None:
             raise LabError(
                 ErrorCode.WRITE_FAILED,

@@ -21,6 +21,7 @@ from driver import clock, conclusion
 from driver.doctor import examine
 from driver.run_names import latest_run
 from driver.verify import verify_run
+from ledger.grading import grade_run
 from tests.fakes.fake_stack import FakeStack
 from tests.fakes.small_disks import small_disk
 from tests.unit.test_pipeline import request, run
@@ -76,6 +77,47 @@ def test_a_write_that_fails_in_the_middle_ends_the_run_with_the_systems_own_word
 
     monkeypatch.setattr(os, "write", fails)
     assert f"{os.strerror(code)} (errno {code})" in str(write_failure(tmp_path))
+
+
+@pytest.mark.parametrize("step", ["grade_run", "list_run_files", "seal"])
+@pytest.mark.parametrize("is_moved", [False, True], ids=["removed", "moved"])
+def test_a_run_folder_that_somebody_takes_away_in_the_middle_ends_the_run_and_is_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, *, is_moved: bool
+) -> None:
+    whole, folder, elsewhere = getattr(conclusion, step), tmp_path / "evidence" / "run-1", tmp_path / "else where"
+
+    def without_it(*given: Any) -> Any:
+        if is_moved:
+            folder.rename(elsewhere)
+        else:
+            shutil.rmtree(folder)
+        return whole(*given)
+
+    monkeypatch.setattr(conclusion, step, without_it)
+    with pytest.raises(LabError) as caught:
+        run(FakeStack(), request(folder.parent))
+    error, where = caught.value, f"moved to {elsewhere}" if is_moved else "removed"
+    assert (error.code, error.exit_code) == (ErrorCode.WRITE_FAILED, Exit.EVIDENCE)
+    assert error.message == f"{folder} was {where} in the middle of its run; nothing more is written"
+    assert error.kept == (f"{elsewhere} (unsealed: it is never graded)" if is_moved else "nothing")
+    assert error.next_step == (f"labctl resume '{elsewhere}'" if is_moved else "run the suite again")
+    assert not folder.exists()
+
+
+def test_a_file_of_the_run_that_somebody_removes_in_the_middle_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts = tmp_path / "run-1" / "traces" / "attempts.jsonl"
+
+    def without_it(*given: Any) -> Any:
+        attempts.unlink()
+        return grade_run(*given)
+
+    monkeypatch.setattr(conclusion, "grade_run", without_it)
+    with pytest.raises(LabError) as caught:
+        run(FakeStack(), request(tmp_path))
+    assert caught.value.code is ErrorCode.WRITE_FAILED
+    assert caught.value.message.startswith(f"{attempts} cannot be read any more")
 
 
 def fsync_that_fails(at: int, calls: list[int]) -> Callable[[int], None]:
