@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from contracts.errors import Found
 from contracts.evidence import COMPLETE
@@ -18,6 +18,11 @@ def run_id_in(sealed: bytes) -> str:
     """The run id that a COMPLETE names, or a question mark."""
     match = _HEADER.match(sealed)
     return match[1].decode("utf-8", "replace") if match else "?"
+
+
+def names_in(sealed: bytes) -> Collection[str]:
+    """The files that a COMPLETE lists, in whatever spelling."""
+    return _listed(sealed).keys()
 
 
 def seal_differences(sealed: bytes, expected: bytes, *, files: Mapping[str, str]) -> list[Found]:

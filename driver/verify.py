@@ -16,12 +16,12 @@ from contracts.manifest import EnvironmentManifest
 from contracts.plan import Plan
 from driver.recorded import recorded_problems
 from driver.run_archive import no_run
-from driver.run_files import RunFiles, file_problem, list_run_files
+from driver.run_files import RunFiles, file_problem, name_run_files, read_run_files
 from driver.run_names import run_directory_of, shown_as
 from driver.run_reading import RunRead, read_run
 from driver.run_readme import readme_problems
 from driver.seal import REQUIRED_FILES, seal_text
-from driver.seal_differences import run_id_in, seal_differences
+from driver.seal_differences import names_in, run_id_in, seal_differences
 from driver.version import VERSION
 from ledger.manifest_file import read_manifest
 from ledger.plan_file import PlanFile, read_plan
@@ -30,6 +30,8 @@ from ledger.run_rows import RunRows
 _ANY_RUN = (evidence.COMPLETE, *REQUIRED_FILES)
 _MOST_FOUND = 40
 _SEAL_SLACK_BYTES = 1 << 20
+_LONGEST_SEAL_BYTES = 64 << 20
+"""Of COMPLETE: more lines than any run has files."""
 _SCHEMA = 1
 
 
@@ -83,8 +85,10 @@ def verify_directory(root: Path, *, shown: Path) -> Verified:
     with ThreadPoolExecutor(1, "seal") as background:
         require_run(root, shown=shown)
         _require_seal(root, shown=shown)
-        listing = background.submit(list_run_files, root)  # a second core hashes while this one reads
-        read = read_run(root)
+        named, sealed = name_run_files(root), _sealed_names(root)
+        # a second core hashes while this one reads; neither reads what no seal lists, which may be of any size
+        listing = background.submit(read_run_files, root, named, only=sealed)
+        read = read_run(root) if not named.problems and named.sha256.keys() <= sealed else None
         listed = listing.result()
     plan = _checked(root, listed, _plan_of(root, listed) if read is None else read.plan, shown=shown)
     is_told = read is not None and read.follows and not _may_have_sessions(listed)
@@ -107,7 +111,7 @@ def check_seal(root: Path, *, shown: Path) -> None:
     """
     require_run(root, shown=shown)
     _require_seal(root, shown=shown)
-    listed = list_run_files(root)
+    listed = read_run_files(root, name_run_files(root), only=_sealed_names(root))
     _checked(root, listed, _plan_of(root, listed), shown=shown)
 
 
@@ -224,8 +228,20 @@ def _seal_problems(path: Path, listed: RunFiles, plan: PlanFile | Found) -> list
     return [] if sealed == expected else seal_differences(sealed, expected, files=listed.sha256)
 
 
+def _sealed_names(root: Path) -> frozenset[str]:
+    """What COMPLETE lists; what is wrong with COMPLETE itself is told by `_seal_problems`."""
+    complete = root / evidence.COMPLETE
+    try:
+        if file_problem(complete.lstat()):
+            return frozenset()
+        with complete.open("rb") as stream:
+            return frozenset(names_in(stream.read(_LONGEST_SEAL_BYTES)))
+    except OSError:
+        return frozenset()
+
+
 def _plan_of(path: Path, listed: RunFiles) -> PlanFile | Found:
-    if evidence.PLAN not in listed.sha256:  # nothing is opened that may be no plain file
+    if not listed.sha256.get(evidence.PLAN):  # nothing is opened that may be no plain file, or of any size
         return Found("is missing", file=evidence.PLAN)
     try:
         return read_plan(path / evidence.PLAN)

@@ -7,12 +7,14 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from contracts import evidence
 from contracts.errors import ErrorCode, LabError
 from contracts.exits import Exit
+from driver import run_files
 from driver.verify import verify_run
 from tests.fakes.refused_runs import altered, refused
 from tests.fakes.written_runs import RUN_ID
@@ -197,3 +199,62 @@ def test_a_path_that_is_no_run_is_bad_usage_and_no_broken_evidence(tmp_path: Pat
 def test_a_sealed_folder_that_lost_its_plan_is_altered_and_not_no_run(run: Path) -> None:
     (run / evidence.PLAN).unlink()
     assert "plan.json: is missing" in altered(run)
+
+
+def test_folders_in_each_other_without_end_are_refused_like_any_other_file(run: Path) -> None:
+    folder = os.open(run, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=folder)
+        inner = os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=folder))
+    os.close(folder)
+    assert f"found: {'d/' * 1200}file: is not listed in COMPLETE" in altered(run)
+
+
+def names_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that are hashed from now on, or opened through a path."""
+    read: list[str] = []
+    whole, opens = run_files._sha256, Path.open
+
+    def sha256(path: Path) -> str:
+        read.append(path.name)
+        return whole(path)
+
+    def open_path(path: Path, *given: Any, **named: Any) -> Any:
+        read.append(path.name)
+        return opens(path, *given, **named)
+
+    monkeypatch.setattr(run_files, "_sha256", sha256)
+    monkeypatch.setattr(Path, "open", open_path)
+    return read
+
+
+def test_a_file_that_no_seal_lists_is_refused_by_its_name_and_not_read(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sparse = run / "core"
+    with sparse.open("wb") as stream:
+        stream.truncate(20 << 30)
+    read = names_read(monkeypatch)
+    error = altered(run)
+    assert "found: core: is not listed in COMPLETE" in error or "found: core: has " in error
+    assert "core" not in read
+
+
+@pytest.mark.parametrize("name", [evidence.ATTEMPTS, evidence.JOURNAL, evidence.PLAN, "suite/cases.json"])
+def test_a_file_that_was_made_longer_by_a_hole_is_refused_and_not_read(
+    run: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    os.truncate(run / name, 20 << 30)
+    read = names_read(monkeypatch)
+    assert f"found: {name}: has {20 << 30} bytes with a hole among them" in altered(run)
+    assert Path(name).name not in read
+
+
+def test_the_plan_that_no_seal_lists_is_not_read_either(run: Path) -> None:
+    lines = (run / evidence.COMPLETE).read_text().splitlines(keepends=True)
+    (run / evidence.COMPLETE).write_text("".join(line for line in lines if not line.endswith(" plan.json\n")))
+    (run / evidence.PLAN).write_bytes(b"x" * (1 << 20))
+    assert "found: plan.json: is not listed in COMPLETE" in altered(run)
