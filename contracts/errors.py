@@ -86,6 +86,11 @@ class ErrorCode(Enum):
         Exit.ENVIRONMENT,
         "A registry reference of an agent could not be resolved to a digest, or not fetched.",
     )
+    MACHINE_LIMIT = (
+        "machine-limit",
+        Exit.ENVIRONMENT,
+        "The machine has no more open files, file size, memory or space for this process; the limit is named.",
+    )
     EVIDENCE_UNWRITABLE = ("evidence-unwritable", Exit.ENVIRONMENT, "The evidence folder cannot be written.")
     UNSEALED = ("unsealed", Exit.EVIDENCE, "The run has no COMPLETE: it was interrupted or made by hand.")
     ALTERED = ("altered", Exit.EVIDENCE, "The run is not what was sealed; the files are named.")

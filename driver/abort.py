@@ -12,6 +12,7 @@ from typing import Literal
 
 from contracts import evidence
 from contracts.errors import ErrorCode, Found, LabError
+from contracts.machine_limits import limit_error
 from contracts.plan import Plan
 from contracts.record import Record
 from driver import clock
@@ -125,6 +126,7 @@ class _Unsealed:
             _tell(error, kept=f"{self.run.path} (sealed)")
         elif not self.reached.attempts_began:
             self.run.discard()
+            _tell(error, kept=None)
         else:
             self._keep(error)
 
@@ -156,7 +158,7 @@ def leave_unsealed(
     try:
         yield run, reached
     except BaseException as error:
-        told = _told(error, run)
+        told = _told(error, run, reached)
         unsealed.leave(told)
         left_in_order()  # a signal in the middle of that finds the promise still there
         if told is error:
@@ -175,12 +177,14 @@ def _tell(error: BaseException, *, kept: str | None, next_step: str | None = Non
         error.next_step = next_step or error.next_step
 
 
-def _told(error: BaseException, run: RunDirectory) -> BaseException:
+def _told(error: BaseException, run: RunDirectory, reached: Reached) -> BaseException:
     """The same error; or what became of the run directory, where that is what is behind it."""
     if not isinstance(error, Exception):
         return error
     if moved := run.place.trouble():
         return moved
+    if not isinstance(error, LabError) and (limit := limit_error(error, code=_code_of(reached))):
+        return limit
     if not isinstance(error, OSError) or not str(error.filename).startswith(f"{run.path}/"):
         return error
     return LabError(
@@ -188,6 +192,11 @@ def _told(error: BaseException, run: RunDirectory) -> BaseException:
         f"{error.filename} cannot be read any more; the run stays unsealed",
         found=[Found(f"{error.strerror} (errno {error.errno})", file=str(error.filename))],
     )
+
+
+def _code_of(reached: Reached) -> ErrorCode:
+    """The environment is refused only before the first attempt."""
+    return ErrorCode.WRITE_FAILED if reached.attempts_began else ErrorCode.MACHINE_LIMIT
 
 
 def _kept(path: Path) -> str:

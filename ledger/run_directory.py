@@ -13,6 +13,7 @@ from pathlib import Path
 
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.evidence import APPEND_ONLY, COMPLETE, PLAN
+from contracts.machine_limits import next_step_of
 from contracts.record import Record
 from ledger.file_names import name_problem
 from ledger.record_file import record_pieces
@@ -22,8 +23,6 @@ from ledger.run_place import RunPlace
 PART_PREFIX = ".labctl-part-"
 """Files of this prefix are unfinished writes; one that is left over says that its writer was killed."""
 
-_FREE_SPACE = "free space for the evidence folder, or name another one with --evidence"
-_NEXT_STEPS = {errno.ENOSPC: _FREE_SPACE, errno.EDQUOT: _FREE_SPACE}
 _DIRECTORY_MODE = 0o755
 _FILE_MODE, _PROGRAM_MODE = 0o644, 0o755
 _APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -295,7 +294,7 @@ class RunDirectory:
             f"{name} could not be written; the run stays unsealed",
             found=[Found(f"{error.strerror} (errno {error.errno})", file=name)],
             kept=str(self.path),
-            next_step=_NEXT_STEPS.get(error.errno or 0),
+            next_step=next_step_of(error.errno),
         )
 
 
@@ -304,7 +303,7 @@ def _unwritable(evidence: Path, error: OSError) -> LabError:
         ErrorCode.EVIDENCE_UNWRITABLE,
         f"{evidence} cannot hold a run directory",
         found=[Found(f"{error.strerror} (errno {error.errno})", file=str(evidence))],
-        next_step=_NEXT_STEPS.get(error.errno or 0, "make the folder writable, or name another one with --evidence"),
+        next_step=next_step_of(error.errno) or "make the folder writable, or name another one with --evidence",
     )
 
 

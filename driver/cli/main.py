@@ -91,13 +91,14 @@ def _usage_error(error: click.UsageError) -> Exception:
 
 def _report(error: Exception, *, debug: bool) -> int:
     from contracts.errors import ErrorCode, LabError  # noqa: PLC0415 - not needed for --help
+    from contracts.machine_limits import limit_error  # noqa: PLC0415 - as above
 
     if debug:
         import traceback  # noqa: PLC0415 - only for --debug
 
         tell("".join(traceback.format_exception(error)).rstrip("\n"))
     if not isinstance(error, LabError):
-        error = LabError(
+        error = limit_error(error) or LabError(
             ErrorCode.BUG,
             f"{type(error).__name__}: {error}",
             next_step="run the command again as `labctl --debug …` and report the traceback",
