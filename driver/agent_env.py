@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from contracts.canonical import digest_of_bytes
 from contracts.errors import ErrorCode, Found, LabError
+from contracts.lab_variables import LAB_VARIABLES
 from driver.secret_values import looks_secret
 
 PROVIDER_KEYS = (
@@ -82,9 +83,12 @@ def resolve_agent_env(
     it looks so (`driver.secret_values`) and `not_secret` does not name it.
 
     Raises:
-        LabError: UNSET_VARIABLE for all `KEY` without a value anywhere; BAD_USAGE for a name that no shell could set.
+        LabError: UNSET_VARIABLE for all `KEY` without a value anywhere; BAD_USAGE for a name that no shell could set,
+            and for one that the lab keeps for itself.
 
     """
+    named = tuple(named)
+    _refuse_lab_variables(named)
     values = {key: host[key] for key in PROVIDER_KEYS if host.get(key)}
     unset, unusable = [], []
     for argument in named:
@@ -112,6 +116,18 @@ def resolve_agent_env(
         )
     seen = {key for key, value in values.items() if key in PROVIDER_KEYS or looks_secret(key, value)}
     return AgentEnv(values=values, secret=frozenset(values) & ((seen - frozenset(not_secret)) | frozenset(secret)))
+
+
+def _refuse_lab_variables(named: Iterable[str]) -> None:
+    taken = [key for key in map(name_of, named) if key in LAB_VARIABLES]
+    if taken:
+        raise LabError(
+            ErrorCode.BAD_USAGE,
+            f"-e names {', '.join(taken)}, which the lab sets itself",
+            found=[Found("the lab's own value would win", place=f"-e {key}") for key in taken],
+            expected=f"any name but {', '.join(LAB_VARIABLES)}",
+            next_step="leave it out; clock, timezone, locale and seed are keys of suite.toml",
+        )
 
 
 def name_of(argument: str) -> str:

@@ -26,6 +26,7 @@ def not_resumable(shown: Path, why: str, *, found: list[Found] | None = None, **
     found = found or []
     rest = len(found) - _MOST_FOUND
     listed = found if rest <= 0 else [*found[:_MOST_FOUND], Found(f"and {rest} more")]
+    more["next_step"] = more.get("next_step") or "run the suite again: labctl run"
     return LabError(ErrorCode.NOT_RESUMABLE, f"{shown} {why}", found=listed, **more)
 
 

@@ -9,7 +9,7 @@ import click
 
 from driver.at_once import end_now
 from driver.cli.discretion import tell
-from driver.cli.output import open_missing_streams
+from driver.cli.output import open_missing_streams, status_of
 from driver.interrupts import Interrupted, be_deaf, listen
 from driver.version import VERSION
 
@@ -79,7 +79,7 @@ def _status() -> int:
         return _report(_usage_error(error), debug=False)
     except Exception as error:  # noqa: BLE001 - the boundary: it becomes text and an exit code
         return _report(error, debug="--debug" in sys.argv[1:])
-    return status if isinstance(status, int) else 0
+    return status_of(status if isinstance(status, int) else 0)
 
 
 def _usage_error(error: click.UsageError) -> Exception:

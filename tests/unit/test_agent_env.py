@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from contracts.errors import ErrorCode, LabError
+from contracts.lab_variables import LAB_VARIABLES
 from driver.agent_env import resolve_agent_env, without_values
+from runner.agents.task import attempt_env
+from tests.fakes.assignments import assignment_of
 
 
 def test_an_explicit_value_wins_over_the_host_and_is_kept_whole() -> None:
@@ -74,3 +77,17 @@ def test_what_the_suite_calls_secret_stays_secret() -> None:
 )
 def test_the_recorded_command_line_has_no_value_of_e(given: list[str], shown: tuple[str, ...]) -> None:
     assert without_values(given) == shown
+
+
+@pytest.mark.parametrize("name", LAB_VARIABLES)
+def test_a_name_that_the_lab_sets_itself_is_refused_with_all_such_names(name: str) -> None:
+    for argument in (f"{name}=x", name):
+        with pytest.raises(LabError) as caught:
+            resolve_agent_env(["A=b", argument], host={name: "y"}, secret=(), not_secret=())
+        assert caught.value.code is ErrorCode.BAD_USAGE
+        assert caught.value.message == f"-e names {name}, which the lab sets itself"
+        assert all(one in str(caught.value.expected) for one in LAB_VARIABLES)
+
+
+def test_every_variable_that_the_lab_gives_an_attempt_is_one_of_its_names() -> None:
+    assert attempt_env(assignment_of()).keys() <= set(LAB_VARIABLES)

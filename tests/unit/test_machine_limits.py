@@ -106,3 +106,14 @@ def test_a_command_under_a_limit_is_refused_with_exit_4_and_no_bug(
     assert "labctl: machine-limit: a limit of this machine was reached" in done.stderr
     assert "next: allow" in done.stderr
     assert named in done.stderr
+
+
+def test_a_result_that_a_full_disk_takes_no_line_of_is_no_yes_and_stands_on_stderr() -> None:
+    argv = [sys.executable, "-Bc", "from driver.cli.main import main; main()", "cases", "fixtures"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(argv, cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    assert done.returncode == 5
+    said = done.stderr.splitlines()
+    assert said[0] == "labctl: write-failed: stdout cannot be written: No space left on device"
+    assert len(said) == 21, "each line that stdout did not take"
+    assert all(line.startswith("labctl: lost on stdout: ") for line in said[1:])
