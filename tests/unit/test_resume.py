@@ -281,6 +281,7 @@ def test_attempts_that_no_kill_leaves_so_are_refused(run: Path) -> None:
     assert [str(found) for found in refused(run).found] == [
         f"journal.jsonl: ends before the 2 rows of {CASES[0]}, attempt 1"
     ]
+    assert refused(run).next_step == "run the suite again: labctl run"
 
 
 def test_the_baseline_is_opened_again_and_decides(tmp_path: Path, suite: Path) -> None:
