@@ -3,7 +3,8 @@
 The exception is raised wherever the main thread happens to be. In a callback of the interpreter's own (a weak
 reference's in the import system, a finalizer, a conversion that a library gives up on) it is dropped and the command
 would go on; so while the teardown lasts it is looked at several times a second whether the exception is still alive,
-and another one is raised where it is not.
+and another one is raised where it is not. Nothing is raised inside the import system itself: it could keep the lock of
+all imports, and a thread that imports would never end.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import NoReturn
 
 from contracts.exits import Exit
 from driver.at_once import adopt_orphans, end_now
 
 GRACE_S = 30
 """How long the teardown may take before everything is ended at once; said on stderr."""
-_LOOK_S = 0.2
+_LOOK_S = 0.1
+_IMPORT_SYSTEM = "<frozen importlib"
 
 
 class Interrupted(BaseException):
@@ -99,36 +100,39 @@ def signals_wait() -> Iterator[None]:
     finally:
         _taken.blocks -= 1
         while _taken.waiting and not _taken.blocks:
-            _act(_taken.waiting.pop(0))
+            _act(_taken.waiting.pop(0), None)
 
 
-def _take(number: int, _frame: FrameType | None) -> None:
+def _take(number: int, frame: FrameType | None) -> None:
     if not _taken.blocks:
-        _act(number)
+        _act(number, frame)
     elif number != signal.SIGALRM or number not in _taken.waiting:
         _taken.waiting.append(number)
 
 
-def _act(number: int) -> None:
+def _act(number: int, frame: FrameType | None) -> None:
     if _taken.first is not None:
-        _act_again(number, *_taken.first)
+        _act_again(number, frame, *_taken.first)
     elif number != signal.SIGALRM:  # which would be somebody else's
         _taken.first = exit_code, word = _MEANINGS[signal.Signals(number)]
         _taken.until = time.monotonic() + GRACE_S
         signal.setitimer(signal.ITIMER_REAL, _LOOK_S, _LOOK_S)
         adopt_orphans()  # the teardown ends parents before their children
         _say(f"labctl: {word}: ending what it started, within {GRACE_S} s; a second signal ends it at once\n")
-        _raise(exit_code, word)
+        _raise(frame, exit_code, word)
 
 
-def _act_again(number: int, exit_code: Exit, word: str) -> None:
+def _act_again(number: int, frame: FrameType | None, exit_code: Exit, word: str) -> None:
     if number != signal.SIGALRM or time.monotonic() > _taken.until:
         end_now(exit_code, reason=word)
     if _taken.raised() is None:
-        _raise(exit_code, word)
+        _raise(frame, exit_code, word)
 
 
-def _raise(exit_code: Exit, word: str) -> NoReturn:
+def _raise(frame: FrameType | None, exit_code: Exit, word: str) -> None:
+    """At that frame, unless it is one that must not be left so: then the next look will be at another one."""
+    if frame is not None and frame.f_code.co_filename.startswith(_IMPORT_SYSTEM):
+        return
     interrupted = Interrupted(exit_code, word)
     _taken.raised = weakref.ref(interrupted)
     try:

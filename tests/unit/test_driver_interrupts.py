@@ -257,6 +257,46 @@ except Interrupted as error:
     assert time.monotonic() - began < PATIENCE_S / 2
 
 
+HELD = """
+def held():
+    lock()
+    signal()
+    try:
+        for _ in range(3): wait()
+    finally:
+        release()
+"""
+
+
+def test_an_interrupt_in_the_import_system_waits_until_that_has_let_go_of_its_locks(tmp_path: Path) -> None:
+    (tmp_path / "later.py").write_text("")
+    code = f"""
+import _imp
+from functools import partial
+sys.path.insert(0, {str(tmp_path)!r})
+inside = {{"lock": _imp.acquire_lock, "release": _imp.release_lock, "wait": partial(time.sleep, 0.1)}}
+inside["signal"] = partial(signal.pthread_kill, threading.main_thread().ident, signal.SIGINT)
+exec(compile({HELD!r}, "<frozen importlib._bootstrap>", "exec"), inside)
+class Later(threading.Thread):
+    def run(self):
+        import later
+try:
+    ready()
+    inside["held"]()
+    time.sleep(20)
+except Interrupted as error:
+    other = Later(daemon=True)
+    other.start()
+    other.join(5)
+    print("held" if other.is_alive() else "free", flush=True)
+    end_now(error.exit_code, reason=error.word)
+"""
+    with started(code, "importing", tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "free\n"
+        assert process.wait(PATIENCE_S) == 130
+
+
 def test_an_interrupt_that_is_on_its_way_is_raised_once(tmp_path: Path) -> None:
     code = """
 raised = 0
