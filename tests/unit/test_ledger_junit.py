@@ -50,7 +50,8 @@ def test_a_failure_names_its_check_with_expected_and_actual(plan: Plan, attempts
     tree = ET.fromstring(junit_of(results_of(plan, attempts)))  # noqa: S314 - made two lines above
     failure = tree.find(".//failure")
     assert failure is not None
-    assert failure.attrib == {"message": "tool-order approval before refund", "type": "tool-order"}
+    said = "approval before refund: does not hold; tool-order approval before refund"
+    assert failure.attrib == {"message": said, "type": "tool-order"}
     assert failure.text == 'tool-order approval before refund: fail\n  expected: ["a", "b"]\n  actual: b'
     error = tree.find(".//error")
     assert error is not None
@@ -79,7 +80,7 @@ def test_characters_that_xml_cannot_carry_are_replaced_and_the_rest_comes_back()
     failure = ET.fromstring(junit_of(results)).find(".//failure")  # noqa: S314
     clean = "\ufffd\ufffd\ufffd[31m\ufffd\ufffd tab\tline\ncr\r <&>\"' ü😀 ]]>"
     assert failure is not None
-    assert failure.get("message") == f"assertion {clean}"
+    assert failure.get("message") == f"{clean}: does not hold; assertion {clean}"
     assert failure.text == f"assertion {clean}: fail\n  actual: {clean}"
 
 
