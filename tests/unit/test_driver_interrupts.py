@@ -319,7 +319,11 @@ end_now(143, reason="terminated")
 
 def test_an_interrupt_while_the_program_is_loaded_ends_it_without_a_traceback(tmp_path: Path) -> None:
     (tmp_path / "click.py").write_text("print('loading', flush=True); import time; time.sleep(20)")
+    as_in_a_terminal = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a shell's & shuts it out
+    )
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from driver.cli.program import main; main()"
+    code = f"{as_in_a_terminal}; {code}"
     argv = [sys.executable, "-c", code, "jobs"]
     with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
