@@ -76,11 +76,6 @@ class ErrorCode(Enum):
     RUNTIME_UNUSABLE = ("runtime-unusable", Exit.ENVIRONMENT, "The `--container-runtime` cannot run agents here.")
     KEY_MISSING = ("key-missing", Exit.ENVIRONMENT, "A model's service needs a key that nobody who asks it would have.")
     DOCKER_AGENT_MISSING = ("docker-agent-missing", Exit.ENVIRONMENT, "There is no program docker-agent on the path.")
-    AGENT_PROGRAM_MISSING = (
-        "agent-program-missing",
-        Exit.ENVIRONMENT,
-        "The program that the agent's `command` begins with cannot be run on this machine.",
-    )
     AGENT_UNRESOLVED = (
         "agent-unresolved",
         Exit.ENVIRONMENT,

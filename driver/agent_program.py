@@ -7,7 +7,6 @@ import shutil
 from pathlib import Path
 
 from contracts.canonical import digest_of_file
-from contracts.errors import ErrorCode, Found, LabError
 from contracts.plan import AgentPlan, Program
 from contracts.suite.suite import Suite
 
@@ -17,26 +16,17 @@ _SUITE = "{suite}"
 def program_of_command(agent: AgentPlan, suite: Suite, *, path: str | None) -> Program | None:
     """The file that the command begins with; None where it is one of the suite's that `agentDigest` has.
 
+    None also where there is none that could be started: then each attempt says so.
+
     Args:
         agent: with a command.
         suite: that declares it.
         path: PATH as the agent has it; None: that of this process.
 
-    Raises:
-        LabError: AGENT_PROGRAM_MISSING, for one that could not be started.
-
     """
     word = (agent.command or ("",))[0]
     found = _found(word.replace(_SUITE, str(suite.root)), path=path)
-    if found is None:
-        raise LabError(
-            ErrorCode.AGENT_PROGRAM_MISSING,
-            f'the program "{word}" of the agent "{agent.name}" is not there, or is none that may be run',
-            found=[Found(f'command = ["{word}", …]', suite.shown("suite.toml"), f"agents.{agent.name}.command")],
-            expected="an absolute path, {suite}/PATH or a name on the PATH of the agent, of a file that may be run",
-            next_step=f"install it, or correct the command: labctl cases lint {suite.root}",
-        )
-    return None if _is_in_agent_digest(word, agent, suite) else _program(word, found)
+    return None if found is None or _is_in_agent_digest(word, agent, suite) else _program(word, found)
 
 
 def script_of_command(agent: AgentPlan, suite: Suite) -> Program | None:

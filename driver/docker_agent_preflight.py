@@ -36,7 +36,7 @@ def ready_agent(
     """The program of an agent that has one on this machine; None for every other, and where it comes from an image.
 
     Raises:
-        LabError: with exit 4: DOCKER_AGENT_MISSING, KEY_MISSING, both at once; AGENT_PROGRAM_MISSING.
+        LabError: with exit 4: DOCKER_AGENT_MISSING, KEY_MISSING, both at once.
 
     """
     if plan.agent.command is not None and plan.conditions.backend == "process":
