@@ -231,7 +231,9 @@ Finalized()
     ],
     ids=["a callback", "a library that gives up", "a finalizer"],
 )
-def test_an_interrupt_that_is_dropped_on_its_way_comes_again_and_nobody_sees_that(drops: str, tmp_path: Path) -> None:
+def test_an_interrupt_that_is_dropped_on_its_way_comes_again_and_nobody_sees_that(
+    drops: str, tmp_path: Path, mark: str
+) -> None:
     code = f"""
 import weakref
 class Thing: pass
@@ -248,7 +250,7 @@ except Interrupted as error:
     end_now(error.exit_code, reason=error.word)
 """
     began = time.monotonic()
-    with started(code, "dropped", tmp_path) as process:
+    with started(code, mark, tmp_path) as process:
         status, said = ended(process)
         assert process.stdout is not None
         assert process.stdout.read() == "came\n"
@@ -268,7 +270,7 @@ def held():
 """
 
 
-def test_an_interrupt_in_the_import_system_waits_until_that_has_let_go_of_its_locks(tmp_path: Path) -> None:
+def test_an_interrupt_in_the_import_system_waits_until_that_has_let_go_of_its_locks(tmp_path: Path, mark: str) -> None:
     (tmp_path / "later.py").write_text("")
     code = f"""
 import _imp
@@ -291,13 +293,13 @@ except Interrupted as error:
     print("held" if other.is_alive() else "free", flush=True)
     end_now(error.exit_code, reason=error.word)
 """
-    with started(code, "importing", tmp_path) as process:
+    with started(code, mark, tmp_path) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "free\n"
         assert process.wait(PATIENCE_S) == 130
 
 
-def test_an_interrupt_that_is_on_its_way_is_raised_once(tmp_path: Path) -> None:
+def test_an_interrupt_that_is_on_its_way_is_raised_once(tmp_path: Path, mark: str) -> None:
     code = """
 raised = 0
 try:
@@ -311,7 +313,7 @@ except Interrupted:
 print(raised, flush=True)
 end_now(143, reason="terminated")
 """
-    with started(code, "once", tmp_path) as process:
+    with started(code, mark, tmp_path) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "0\n"
         assert process.wait(PATIENCE_S) == 143
@@ -334,7 +336,9 @@ def test_an_interrupt_while_the_program_is_loaded_ends_it_without_a_traceback(tm
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM])
-def test_a_signal_while_the_last_things_are_ended_changes_nothing(number: signal.Signals, tmp_path: Path) -> None:
+def test_a_signal_while_the_last_things_are_ended_changes_nothing(
+    number: signal.Signals, tmp_path: Path, mark: str
+) -> None:
     code = f"""
 promise(lambda reason: Duty(write={{str(folder / "said"): reason}}))
 signal.pthread_sigmask(signal.SIG_BLOCK, [{number.value}])  # so that it comes when the next program has begun
@@ -347,6 +351,6 @@ os.execv = execv
 ready()
 end_now(130, reason="interrupted")
 """
-    with started(code, "last", tmp_path) as process:
+    with started(code, mark, tmp_path) as process:
         assert ended(process) == (130, "")
     assert (tmp_path / "said").read_text() == "interrupted"
