@@ -44,6 +44,7 @@ listen()
 
 @contextmanager
 def started(code: str, mark: str, folder: Path) -> Iterator[subprocess.Popen[str]]:
+    assert folder.name in mark  # what has the mark is ended, so nothing else on the machine may have it
     process = subprocess.Popen(
         [sys.executable, "-c", STARTS + code, mark, str(folder)],
         cwd=ROOT,
