@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -63,18 +63,19 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def end_now(exit_code: int, *, reason: str) -> NoReturn:
+def end_now(exit_code: int, *, reason: str, told: str = "") -> NoReturn:
     """Become the program that ends everything this process started and exits with that status; in the main thread.
 
     Args:
         exit_code: of the process.
         reason: one word, for the evidence: `interrupted`.
+        told: lines for stderr beside those that are owed.
 
     """
     for number in _NO_LONGER_TAKEN:
         signal.signal(number, signal.SIG_IGN)  # the last one that matters was taken; so it stays in the program to come
     signal.setitimer(signal.ITIMER_REAL, 0)
-    order = json.dumps({"exitCode": exit_code, **_owed(reason)}).encode()
+    order = json.dumps({"exitCode": exit_code, **_owed(reason, told.splitlines())}).encode()
     adopt_orphans()
     given = os.memfd_create("labctl-end", 0)  # not closed by the change of the program, and in no argv
     with os.fdopen(given, "wb", closefd=False) as stream:
@@ -83,7 +84,7 @@ def end_now(exit_code: int, *, reason: str) -> NoReturn:
     os.execv(sys.executable, [sys.executable, "-IS", str(_PROGRAM), str(given)])  # noqa: S606 - no shell is wanted
 
 
-def _owed(reason: str) -> dict[str, object]:
+def _owed(reason: str, lines: Sequence[str]) -> dict[str, object]:
     duties, told = [], []
     for owed in tuple(_promises):
         try:
@@ -97,5 +98,5 @@ def _owed(reason: str) -> dict[str, object]:
         "takesKept": any(duty.takes_kept for duty in duties),
         "remove": [path for duty in duties for path in duty.remove],
         "write": {path: text for duty in duties for path, text in duty.write.items()},
-        "told": [*told, *(line for duty in duties for line in duty.told)],
+        "told": [*dict.fromkeys((*told, *(line for duty in duties for line in duty.told), *lines))],
     }

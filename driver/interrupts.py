@@ -123,9 +123,10 @@ def _act(number: int, frame: FrameType | None) -> None:
 
 
 def _act_again(number: int, frame: FrameType | None, exit_code: Exit, word: str) -> None:
+    on_its_way = _taken.raised()
     if number != signal.SIGALRM or time.monotonic() > _taken.until:
-        end_now(exit_code, reason=word)
-    if _taken.raised() is None:
+        end_now(exit_code, reason=word, told=on_its_way.rest if on_its_way else "")
+    if on_its_way is None:
         _raise(frame, exit_code, word)
 
 

@@ -65,6 +65,7 @@ def main() -> None:
     except Interrupted as error:
         if error.rest:
             tell(error.rest)
+        error.kept = error.next_step = None  # they are told; a second signal would say them again
         end_now(error.exit_code, reason=error.word)  # whatever the signal cut off, also in the teardown, ends there
     sys.exit(status)
 

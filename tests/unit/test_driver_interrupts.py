@@ -355,3 +355,20 @@ end_now(130, reason="interrupted")
     with started(code, mark, tmp_path) as process:
         assert ended(process) == (130, "")
     assert (tmp_path / "said").read_text() == "interrupted"
+
+
+def test_a_second_signal_tells_what_the_first_one_had_not_told_yet(tmp_path: Path, mark: str) -> None:
+    code = """
+promise(lambda reason: Duty(told=("kept: all of it",)))
+try:
+    ready()
+    time.sleep(20)
+except Interrupted as error:
+    error.kept, error.next_step = "all of it", "labctl resume it"
+    os.kill(os.getpid(), signal.SIGTERM)
+"""
+    with started(code, mark, tmp_path) as process:
+        process.send_signal(signal.SIGINT)
+        status, said = ended(process)
+    assert status == 130
+    assert said.splitlines()[1:] == ["kept: all of it", "next: labctl resume it"]
