@@ -36,16 +36,12 @@ def compare(baseline: Side, candidate: Side, *, allowance: Allowance) -> Compari
     changes, unequal = _changes(Looking(baseline, candidate, is_comparable), pairing, allowance)
     before = totals_without(baseline, pairing.baseline_uncounted)
     after = totals_without(candidate, pairing.candidate_uncounted)
-    kept = totals_without(baseline, pairing.baseline_uncounted.union(pairing.removed)) if pairing.removed else before
-    metrics = metric_deltas(
-        before.metrics(),
-        after.metrics(),
-        kept=kept.metrics(),
-        tolerance=allowance.tolerance if is_comparable else None,
-    )
+    without = pairing.baseline_uncounted.union(pairing.removed)
+    kept = totals_without(baseline, without) if pairing.removed else before
+    tolerance = allowance.tolerance if is_comparable else None
+    metrics = metric_deltas(before.metrics(), after.metrics(), kept=kept.metrics(), tolerance=tolerance)
     labels = labels_of(baseline, candidate, found)
-    # two runs may have been given one name, on two machines or in two folders
-    is_same_run = not changes and (baseline.plan, baseline.manifest) == (candidate.plan, candidate.manifest)
+    is_same_run = not changes and _is_same_run(baseline, candidate)
     return Comparison(
         baseline=labels[0],
         candidate=labels[1],
@@ -77,6 +73,11 @@ def compare(baseline: Side, candidate: Side, *, allowance: Allowance) -> Compari
         cases=tuple(changes[:MOST_CASES]),
         left_out=_left_out(cases=len(changes) - MOST_CASES, toolResponses=len(unequal) - MOST_RESPONSES),
     )
+
+
+def _is_same_run(baseline: Side, candidate: Side) -> bool:
+    """Two runs may have been given one name, on two machines or in two folders."""
+    return (baseline.plan, baseline.manifest) == (candidate.plan, candidate.manifest)
 
 
 def _changes(looking: Looking, pairing: Pairing, allowance: Allowance) -> tuple[list[CaseChange], list[ToolResponse]]:

@@ -63,6 +63,16 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
+def be_deaf() -> None:
+    """Take no signal any more; in the main thread.
+
+    Whoever sends one to a command that is over would get another status for a run that is sealed and told, or a
+    traceback.
+    """
+    for number in _NO_LONGER_TAKEN:
+        signal.signal(number, signal.SIG_IGN)
+
+
 def end_now(exit_code: int, *, reason: str, told: str = "") -> NoReturn:
     """Become the program that ends everything this process started and exits with that status; in the main thread.
 
@@ -72,8 +82,7 @@ def end_now(exit_code: int, *, reason: str, told: str = "") -> NoReturn:
         told: lines for stderr beside those that are owed.
 
     """
-    for number in _NO_LONGER_TAKEN:
-        signal.signal(number, signal.SIG_IGN)  # the last one that matters was taken; so it stays in the program to come
+    be_deaf()  # the last one that matters was taken; so it stays in the program to come
     signal.setitimer(signal.ITIMER_REAL, 0)
     order = json.dumps({"exitCode": exit_code, **_owed(reason, told.splitlines())}).encode()
     adopt_orphans()

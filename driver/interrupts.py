@@ -71,7 +71,7 @@ _taken = _Taken()
 
 
 def listen() -> None:
-    """Take signals from now on, until `be_deaf`; called in the main thread.
+    """Take signals from now on, until `driver.at_once.be_deaf`; called in the main thread.
 
     A SIGHUP that nohup shut out stays out.
     """
@@ -80,15 +80,6 @@ def listen() -> None:
             signal.signal(number, _take)
     signal.signal(signal.SIGALRM, _take)
     sys.unraisablehook = _unraisable
-
-
-def be_deaf() -> None:
-    """Take no signal any more: the command is over, and its exit status stands.
-
-    Whoever sent one now would get another status for a run that is sealed and told, or a traceback.
-    """
-    for number in (*_MEANINGS, signal.SIGALRM):
-        signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager

@@ -7,10 +7,10 @@ import sys
 
 import click
 
-from driver.at_once import end_now
+from driver.at_once import be_deaf, end_now
 from driver.cli.discretion import tell
 from driver.cli.output import open_missing_streams, status_of
-from driver.interrupts import Interrupted, be_deaf, listen
+from driver.interrupts import Interrupted, listen
 from driver.version import VERSION
 
 _COMMANDS = {
