@@ -15,10 +15,10 @@ from contracts.plan import Plan
 from contracts.telemetry import Telemetry
 from driver.abort import Reached, UnderWay, leave_unsealed
 from driver.agent_choice import Fetch
+from driver.agent_preflight import ReadyAgent, ready_agent
 from driver.agent_reference import fetch_agent
 from driver.collect import Collected, Collector, await_ready, read_runner
 from driver.continuing import Continued
-from driver.docker_agent_preflight import ReadyAgent, ready_agent
 from driver.drafting import Draft, draft_run, with_preflight
 from driver.inputs import tell_what_is_missing, write_inputs
 from driver.isolation import not_promised

@@ -14,7 +14,7 @@ from contracts.suite.loading import load_suite
 from contracts.suite.suite import Suite
 from driver.agent_choice import ChosenAgent, choose_agent
 from driver.agent_env import resolve_agent_env
-from driver.docker_agent_preflight import ReadyAgent, ready_agent
+from driver.agent_preflight import ReadyAgent, ready_agent
 from driver.drafting import draft_run
 from tests.fakes.docker_agent_suites import AGENT, CASES, with_program, write_agent_folder
 from tests.fakes.run_requests import REQUEST, no_registry
