@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,12 +35,30 @@ class ByHand:
     user: User
     setup: dict[str, str]
     done: subprocess.CompletedProcess[str]
+    run_directory: Path
 
-    @property
-    def run_directory(self) -> Path:
-        """The one that the run made."""
-        (made,) = (self.user.checkout / "evidence").iterdir()
-        return made
+
+@dataclass(frozen=True)
+class ProfiledRun:
+    """One more run by hand; its profile's services are gone again, for the runner takes what it sees by its name."""
+
+    done: subprocess.CompletedProcess[str]
+    made: tuple[Path, ...]
+    """Run directories."""
+
+
+def run_directories(somebody: User) -> set[Path]:
+    return set((somebody.checkout / "evidence").iterdir())
+
+
+def run_with(somebody: User, profile: str, service: str, *, files: tuple[str, ...] = ()) -> ProfiledRun:
+    before = run_directories(somebody)
+    done = compose(somebody, *files, "--profile", profile, "run", "--rm", "-T", "eval-runner")
+    for end in ("stop", "rm"):  # a collector that is stopped first writes what it holds
+        flags = ("--force",) if end == "rm" else ()
+        ended = compose(somebody, "--profile", profile, end, *flags, service)
+        assert ended.returncode == 0, ended.stderr
+    return ProfiledRun(done, (*(run_directories(somebody) - before),))
 
 
 def compose(somebody: User, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -63,7 +80,9 @@ def project_of(somebody: User) -> Iterator[dict[str, str]]:
 @pytest.fixture(scope="module", params=USERS)
 def by_hand(request: pytest.FixtureRequest, images: Path) -> Iterator[ByHand]:
     with user(request.param) as somebody, project_of(somebody) as setup:
-        yield ByHand(somebody, setup, compose(somebody, "run", "--rm", "-T", "eval-runner"))
+        done = compose(somebody, "run", "--rm", "-T", "eval-runner")
+        (made,) = run_directories(somebody)
+        yield ByHand(somebody, setup, done, made)
 
 
 def test_it_prints_the_summary_and_exits_as_labctl_would(by_hand: ByHand) -> None:
@@ -110,23 +129,21 @@ def test_a_container_on_the_tools_network_asks_for_the_world_of_a_case_by_header
 
 
 def test_with_the_observe_profile_the_collector_appends_every_span_to_a_file_of_the_checkout(by_hand: ByHand) -> None:
-    done = compose(by_hand.user, "--profile", "observe", "run", "--rm", "-T", "eval-runner")
+    run = run_with(by_hand.user, "observe", "otel-collector")
+    done, (folder,) = run.done, run.made
     assert done.returncode == 0, done.stderr
     (told,) = re.findall(r"(\d+) spans went to otel-collector; it appends to (\S+) of the checkout", done.stderr)
     made, name = int(told[0]), told[1]
-    compose(by_hand.user, "--profile", "observe", "stop", "otel-collector")  # it writes what it holds
     file = by_hand.user.checkout / name
     spans = [span for line in file.read_bytes().splitlines() for span in spans_of(parse_line(line))]
     assert len({span.span_id for span in spans}) == made > 0
     assert file.stat().st_uid == int(by_hand.setup["LAB_UID"])
-    newest = max((by_hand.user.checkout / "evidence").iterdir())
-    assert json.loads((newest / "plan.json").read_text())["conditions"]["profiles"] == ["observe"]
-    shutil.rmtree(newest)  # the other tests look at the one without
+    assert json.loads((folder / "plan.json").read_text())["conditions"]["profiles"] == ["observe"]
 
 
 def test_with_the_fault_profile_faults_are_applied_and_their_witness_is_in_the_summary(by_hand: ByHand) -> None:
-    before = set((by_hand.user.checkout / "evidence").iterdir())
-    done = compose(by_hand.user, "--profile", "fault", "run", "--rm", "-T", "eval-runner")
+    run = run_with(by_hand.user, "fault", "fault-proxy")
+    done, (made,) = run.done, run.made
     # refund-v6, the default prompt, does not bear a policy that gives no answer
     assert done.returncode == 1, done.stderr
     lines = done.stdout.splitlines()
@@ -134,7 +151,6 @@ def test_with_the_fault_profile_faults_are_applied_and_their_witness_is_in_the_s
     (row,) = [line for line in lines if line.startswith("policy-timeout-recovery ")]
     assert " fail " in row
     assert "timeout met" in " ".join(row.split())
-    (made,) = set((by_hand.user.checkout / "evidence").iterdir()) - before
     assert json.loads((made / "plan.json").read_text())["conditions"]["profiles"] == ["fault"]
     attempts = [json.loads(line) for line in (made / "traces" / "attempts.jsonl").read_text().splitlines()]
     planned = [fault for attempt in attempts for fault in attempt.get("faults", ())]
@@ -143,12 +159,11 @@ def test_with_the_fault_profile_faults_are_applied_and_their_witness_is_in_the_s
 
 
 def test_with_an_unhealthy_proxy_the_runner_stops_instead_of_running_clean(by_hand: ByHand) -> None:
-    before = set((by_hand.user.checkout / "evidence").iterdir())
     deaf = by_hand.user.checkout / "deaf.yaml"
     deaf.write_text('services: {fault-proxy: {command: ["-host=127.0.0.1", "-proxy-metrics"]}}\n')
-    files = ("-f", "compose.yaml", "-f", str(deaf))
-    done = compose(by_hand.user, *files, "--profile", "fault", "run", "--rm", "-T", "eval-runner")
+    run = run_with(by_hand.user, "fault", "fault-proxy", files=("-f", "compose.yaml", "-f", str(deaf)))
+    done = run.done
     assert done.returncode == 4, done.stdout + done.stderr
     assert "labctl: fault-not-applied: " in done.stderr
     assert done.stdout.strip() == ""
-    assert set((by_hand.user.checkout / "evidence").iterdir()) == before
+    assert run.made == ()
