@@ -42,6 +42,8 @@ def case_lines(change: CaseChange) -> Iterator[str]:
 def _said_of(change: CaseChange) -> Iterator[str]:
     if change.kind == "changed":
         yield "the same outcome, other behaviour"
+    if change.kind == "unknown" and change.was and change.now and Outcome.UNKNOWN not in (change.was, change.now):
+        yield "cannot tell"
 
 
 def _check_lines(check: FlippedCheck) -> Iterator[str]:

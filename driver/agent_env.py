@@ -79,8 +79,8 @@ def resolve_agent_env(
 ) -> AgentEnv:
     """The environment for agents from `-e` arguments and the host's provider keys.
 
-    An explicit `KEY=VALUE` wins over the host's and is kept whole. A value is secret where `secret` names it, or where
-    it looks so (`driver.secret_values`) and `not_secret` does not name it.
+    An explicit `KEY=VALUE` wins over the host's, wherever it stands, and is kept whole. A value is secret where
+    `secret` names it, or where it looks so (`driver.secret_values`) and `not_secret` does not name it.
 
     Raises:
         LabError: UNSET_VARIABLE for all `KEY` without a value anywhere; BAD_USAGE for a name that no shell could set,
@@ -90,15 +90,16 @@ def resolve_agent_env(
     named = tuple(named)
     _refuse_lab_variables(named)
     values = {key: host[key] for key in PROVIDER_KEYS if host.get(key)}
-    unset, unusable = [], []
+    explicit, unset, unusable = set(), [], []
     for argument in named:
         key, given, value = argument.partition("=")
         if not _NAME.fullmatch(key) or "\0" in argument:
             unusable.append(key)
         elif given:
             values[key] = value
-        elif key in host:
-            values[key] = host[key]
+            explicit.add(key)
+        elif key in host or key in explicit:
+            values[key] = values[key] if key in explicit else host[key]
         else:
             unset.append(key)
     if unusable:

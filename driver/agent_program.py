@@ -25,7 +25,7 @@ def program_of_command(agent: AgentPlan, suite: Suite, *, path: str | None) -> P
 
     """
     word = (agent.command or ("",))[0]
-    found = _found(word.replace(_SUITE, str(suite.root)), path=path)
+    found = _found(_in_suite(word, suite), path=path)
     return None if found is None or _is_in_agent_digest(word, agent, suite) else _program(word, found)
 
 
@@ -35,10 +35,15 @@ def script_of_command(agent: AgentPlan, suite: Suite) -> Program | None:
     None where there is none, or `agentDigest` has it.
     """
     word = next((one for one in (agent.command or ())[1:] if not one.startswith("-")), "")
-    file = Path(word.replace(_SUITE, str(suite.root)))
+    file = Path(_in_suite(word, suite))
     if _is_in_agent_digest(word, agent, suite) or not (file.is_absolute() and file.is_file()):
         return None
     return _program(word, file)
+
+
+def _in_suite(word: str, suite: Suite) -> str:
+    """As an attempt has it: with the whole path of the suite, however the user named it."""
+    return word.replace(_SUITE, str(suite.root.absolute()))
 
 
 def _found(program: str, *, path: str | None) -> Path | None:

@@ -12,10 +12,10 @@ from driver.staging import files_below
 
 
 def changes_since(root: Path, plan: Plan) -> tuple[str, ...]:
-    """One line for each file that differs from what the run below `root` kept; empty where the suite is not there."""
+    """One line for each file that differs from what the run below `root` kept, or for the whole suite that is gone."""
     suite = Path(plan.suite)
     if not suite.is_dir():
-        return ()
+        return (f"{suite}: is not there",)
     return tuple(_changes(kept=root / evidence.SUITE_FOLDER, now=suite))
 
 

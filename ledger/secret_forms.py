@@ -37,7 +37,7 @@ def spellings(value: str) -> list[tuple[int, str]]:
     """
     found: dict[str, int] = {}
     for part in _parts(value):
-        for pattern in (_mixed(part), _all_percent(part), _all_unicode(part), *_base64_patterns(part.encode())):
+        for pattern in (_mixed(part), *_throughout(part), *_base64_patterns(part.encode())):
             found.setdefault(pattern, len(part))
     return [(length, pattern) for pattern, length in found.items()]
 
@@ -71,10 +71,7 @@ def _character(char: str, *, escapes: str) -> str:
     if char.isascii() and char.isalnum():
         return char
     forms = [_MORE + re.escape(char), _percent_bytes(char.encode()), _unicode_escape(char, escapes=escapes)]
-    forms.append(f"&#(?:0{{0,4}}+{ord(char)}|[xX]0{{0,4}}+{_any_case(f'{ord(char):x}')});")
-    forms.append(
-        "".join(f"{_ESCAPED if at else escapes}x{_any_case(f'{byte:02x}')}" for at, byte in enumerate(char.encode()))
-    )
+    forms += [_number_of_html(char), _python_bytes(char.encode(), escapes=escapes)]
     if char in _SHORT_ESCAPES:
         forms.append(escapes + _SHORT_ESCAPES[char])
     if char in _HTML_NAMES:
@@ -96,16 +93,25 @@ def _unicode_escape(char: str, *, escapes: str = _ESCAPED) -> str:
     return f"{escapes}u" + f"{_ESCAPED}u".join(digits)
 
 
+def _number_of_html(char: str) -> str:
+    return f"&#(?:0{{0,4}}+{ord(char)}|[xX]0{{0,4}}+{_any_case(f'{ord(char):x}')});"
+
+
+def _python_bytes(content: bytes, *, escapes: str = _ESCAPED) -> str:
+    """As `repr` writes bytes that are no text; `escapes` is what stands before the first."""
+    return "".join(f"{_ESCAPED if at else escapes}x{_any_case(f'{byte:02x}')}" for at, byte in enumerate(content))
+
+
 def _any_case(digits: str) -> str:
     return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits)
 
 
-def _all_percent(value: str) -> str:
-    return _percent_bytes(value.encode())
-
-
-def _all_unicode(value: str) -> str:
-    return "".join(_unicode_escape(char) for char in value)
+def _throughout(value: str) -> Iterator[str]:
+    """The forms in which also a letter or digit is escaped, if all of them are."""
+    yield _percent_bytes(value.encode())
+    yield "".join(map(_unicode_escape, value))
+    yield "".join(map(_number_of_html, value))
+    yield _python_bytes(value.encode())
 
 
 def _base64_patterns(content: bytes) -> Iterator[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from json import JSONDecodeError
 from typing import Any
 
+from pydantic import ValidationError
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError, UserError
 from pydantic_ai.messages import (
@@ -34,6 +36,8 @@ _TOO_MANY = 429
 _SERVER_ERRORS = range(500, 600)
 _CLOSING_S = 5.0
 _SLACK_S = 10.0
+_MOST_FIELDS = 4
+"""Of a reply that is none, by name in its reason."""
 
 
 class Client:
@@ -197,16 +201,33 @@ def _settings(sampling: Sampling, *, must_call: bool) -> ModelSettings:
 
 def _failure(trouble: Exception) -> ProviderError:
     detail = f"{type(trouble).__name__}: {trouble}"
-    cause: BaseException | None = trouble
-    while cause is not None:
+    for cause in _causes(trouble):
         if isinstance(cause, ReplyRefusedError):
             reason = f"the model's service answered {cause}"
             return ProviderError(reason, detail=detail, is_too_long=cause.is_too_long)
-        cause = cause.__cause__ or cause.__context__
     if isinstance(trouble, ModelHTTPError):
         status = trouble.status_code
         may_pass = status == _TOO_MANY or status in _SERVER_ERRORS
         return ProviderError(f"the model's service answered {status}", detail=detail, may_pass=may_pass, status=status)
     if isinstance(trouble, ModelConnectionError):
         return ProviderError("the model's service could not be reached", detail=detail, may_pass=True)
-    return ProviderError("the model's service answered something that is no reply", detail=detail)
+    what = next((words for cause in _causes(trouble) if (words := _what_is_wrong(cause))), "")
+    return ProviderError(f"the model's service answered something that is no reply{what}", detail=detail)
+
+
+def _causes(trouble: BaseException) -> Iterator[BaseException]:
+    cause: BaseException | None = trouble
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def _what_is_wrong(cause: BaseException) -> str:
+    """By the names that the interface has for its fields; values are the service's, and no reason quotes them."""
+    if isinstance(cause, JSONDecodeError):
+        return ": no JSON"
+    if not isinstance(cause, ValidationError):
+        return ""
+    fields = [".".join(map(str, error["loc"])) for error in cause.errors(include_input=False, include_url=False)]
+    more = f" and {len(fields) - _MOST_FIELDS} more" if len(fields) > _MOST_FIELDS else ""
+    return f": missing or of another kind: {', '.join(fields[:_MOST_FIELDS])}{more}"

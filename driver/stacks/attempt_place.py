@@ -178,7 +178,7 @@ def _way_out(runtime: str, name: str, labels: dict[str, str]) -> Iterator[str]:
     try:
         must([runtime, "network", "create", *named, name], what="make a network that leads out")
     except LabError as error:
-        if pool := pool_exhausted(error.cause or ""):
+        if pool := pool_exhausted(error.cause or "", project=labels[PROJECT_LABEL]):
             raise pool from error
         raise
     try:

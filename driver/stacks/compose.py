@@ -186,7 +186,7 @@ def _lines(child: Child, project: Project, *, services: Sequence[str]) -> Iterat
 
 def _start_failure(child: Child, project: Project, *, services: Sequence[str]) -> LabError:
     cause = " / ".join(list(child.tail)[-3:])
-    if pool := pool_exhausted(cause):
+    if pool := pool_exhausted(cause, project=project.name):
         return pool
     found = [Found(line, place=service) for service in services for line in project.logs(service, tail=5)]
     return LabError(

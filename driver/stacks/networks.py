@@ -18,11 +18,12 @@ _EXHAUSTED = (
 """The engine's own words, of newer and older versions; there is no code for it."""
 
 
-def pool_exhausted(cause: str) -> LabError | None:
-    """The error that names the pool and who holds it, if that is what the engine said."""
+def pool_exhausted(cause: str, *, project: str) -> LabError | None:
+    """The error that names the pool and who else holds it, if that is what the engine said to a Compose project."""
     if not any(words in cause for words in _EXHAUSTED):
         return None
-    bridges = bridge_networks()
+    # the project's own half is removed before anybody reads this
+    bridges = {name: labels for name, labels in bridge_networks().items() if labels.get(PROJECT_LABEL) != project}
     return LabError(
         ErrorCode.NETWORK_POOL,
         f"the engine has no address range left for a network: {len(bridges)} bridge networks hold the default pool",

@@ -139,11 +139,22 @@ def test_the_key_comes_from_the_agents_environment_and_is_in_no_line(tmp_path: P
     assert "a-secret-key" not in printed
 
 
-def test_an_answer_that_is_none_is_the_providers(tmp_path: Path) -> None:
-    with model_service(lambda _: (200, b"<html>private</html>")) as service:
+@pytest.mark.parametrize(
+    ("answer", "what"),
+    [
+        (b"<html>private</html>", "no JSON"),
+        (b'{"id": "private", "created": 1}', "missing or of another kind: choices, model, object"),
+        (
+            b'{"created": 1, "choices": [{"message": 1}], "usage": {"prompt_tokens": "private"}}',
+            "missing or of another kind: id, choices.0.index, choices.0.message, model and 4 more",
+        ),
+    ],
+)
+def test_an_answer_that_is_none_is_the_providers(tmp_path: Path, answer: bytes, what: str) -> None:
+    with model_service(lambda _: (200, answer)) as service:
         record, _ = run_outside(tmp_path, outside(service.url))
     assert (record.outcome, record.outcome_class) == (Outcome.UNKNOWN, OutcomeClass.PROVIDER)
-    assert record.reason == "the model's service answered something that is no reply"
+    assert record.reason == f"the model's service answered something that is no reply: {what}"
 
 
 def test_a_model_outside_that_is_silent_is_the_providers(tmp_path: Path) -> None:

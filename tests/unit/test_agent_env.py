@@ -16,6 +16,14 @@ def test_an_explicit_value_wins_over_the_host_and_is_kept_whole() -> None:
     assert env.values == {"KEY": "a,b=c"}
 
 
+@pytest.mark.parametrize("named", [["KEY=mine", "KEY"], ["KEY", "KEY=mine"], ["KEY=yours", "KEY", "KEY=mine"]])
+@pytest.mark.parametrize("host", [{}, {"KEY": "host"}])
+def test_an_explicit_value_wins_wherever_it_stands(named: list[str], host: dict[str, str]) -> None:
+    if named[0] == "KEY" and not host:
+        host = {"KEY": ""}  # else the first is an error, as it is alone
+    assert resolve_agent_env(named, host=host, secret=(), not_secret=()).values == {"KEY": "mine"}
+
+
 def test_a_bare_key_takes_the_hosts_value() -> None:
     env = resolve_agent_env(["KEY"], host={"KEY": "host", "OTHER": "x"}, secret=(), not_secret=())
     assert env.values == {"KEY": "host"}

@@ -63,6 +63,18 @@ def test_a_program_of_the_suite_that_the_agent_does_not_say_it_is_made_of_is_rec
     assert found.name == "agent:{suite}/agent.py"
 
 
+def test_the_suites_own_files_are_recorded_alike_however_the_suite_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("{suite}/agent.py", "{suite}/agent.py")
+    plan, whole = agent_of(tmp_path, *words, more='files = ["prompts/*"]')
+    monkeypatch.chdir(tmp_path)
+    relative = load_suite(Path("suite"))
+    assert not relative.root.is_absolute()
+    assert program_of_command(plan, relative, path=None) == program_of_command(plan, whole, path=None) is not None
+    assert script_of_command(plan, relative) == script_of_command(plan, whole) is not None
+
+
 def test_a_script_outside_of_the_suite_is_recorded_by_the_first_argument_that_is_no_option(tmp_path: Path) -> None:
     file = program_at(tmp_path / "desk.py")
     found = script_of_command(*agent_of(tmp_path, "python3", "-u", str(file), "/etc/hostname"))

@@ -9,6 +9,7 @@ import pytest
 from contracts.errors import ErrorCode, LabError
 from driver.ports import KeptContainer
 from driver.stacks import attempt_place as place
+from driver.stacks.ownership import PROJECT_LABEL as COMPOSE_PROJECT_LABEL
 
 RUNTIME = """#!/bin/sh
 printf '%s\\n' "$*" >> "$0.calls"
@@ -49,9 +50,10 @@ def test_a_container_that_stays_on_its_network_loses_no_other_kept_one(runtime: 
 def test_a_way_out_for_which_no_address_range_is_left_names_who_holds_them(
     runtime: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("driver.stacks.networks.bridge_networks", lambda: {"old": {}})
+    own = {COMPOSE_PROJECT_LABEL: "p"}
+    monkeypatch.setattr("driver.stacks.networks.bridge_networks", lambda: {"old": {}, "p_tools": own})
 
-    with pytest.raises(LabError) as caught, place._way_out(str(runtime), "p_egress", {}):
+    with pytest.raises(LabError) as caught, place._way_out(str(runtime), "p_egress", {place.PROJECT_LABEL: "p"}):
         raise AssertionError("there is no network")
 
     assert caught.value.code is ErrorCode.NETWORK_POOL

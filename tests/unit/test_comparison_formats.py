@@ -14,6 +14,7 @@ from comparison.markdown import MOST_BYTES, markdown_text
 from comparison.table import table_text
 from contracts.attempt import Check, CheckType, Usage
 from contracts.comparison import CaseChange, Comparison
+from contracts.outcome import Outcome
 from ledger.screen_text import PLAIN_SCREEN
 from tests.fakes.compared_runs import FAIL, PASS, UNKNOWN, call, compared, done, outcomes_side, side_of, with_conditions
 from tests.fakes.written_runs import plan_of
@@ -190,3 +191,14 @@ def test_why_a_check_did_not_hold_is_told_beside_the_value_that_it_is_about(tmp_
     ]
     assert told[0] == ['expected: "S"', 'was:      "XL"', "because:  9000 bytes", 'actual:   "S"']
     assert told[1] == ['expected: "S"', 'was:      "S"', 'actual:   "XL"', "reason:   9000 bytes"]
+
+
+@pytest.mark.parametrize(("was", "now"), [(PASS, FAIL), (FAIL, PASS), (PASS, UNKNOWN), (UNKNOWN, FAIL)])
+def test_an_arrow_between_two_outcomes_that_nothing_may_be_concluded_from_says_so(
+    tmp_path: Path, was: Outcome, now: Outcome
+) -> None:
+    sides = (outcomes_side(tmp_path, {"a": was}), outcomes_side(tmp_path, {"a": now}))
+    drifted = with_conditions(sides[1], clock="2026-01-01T00:00:00Z")
+    text = table_text(compared(sides[0], drifted), screen=NARROW)
+    marks = "protected" if UNKNOWN in (was, now) else "protected, cannot tell"
+    assert f"a: {was.value} → {now.value} ({marks})\n" in text

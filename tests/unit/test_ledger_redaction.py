@@ -81,8 +81,11 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
     "every byte quoted": _upper_percent,
     "quote in json": lambda text: json.dumps("https://host/?q=" + quote_plus(text)),
     "html": html.escape,
+    "html of numbers only": lambda text: "".join(f"&#{ord(char)};" for char in text),
+    "html of hexadecimal numbers only": lambda text: "".join(f"&#x{ord(char):X};" for char in text),
     "repr": repr,
     "repr of bytes": lambda text: repr(text.encode()),
+    "every byte as repr writes it": lambda text: "".join(f"\\x{byte:02x}" for byte in text.encode()),
 }
 
 

@@ -104,4 +104,5 @@ def test_what_a_suite_has_become_is_named_file_by_file(tmp_path: Path) -> None:
         f"{now}/gone: is gone",
         f"{now}/prompts/new.md: is new, or was not kept",
     )
-    assert changes_since(tmp_path / "run", planned(suite=str(tmp_path / "elsewhere"))) == ()
+    gone = tmp_path / "elsewhere"
+    assert changes_since(tmp_path / "run", planned(suite=str(gone))) == (f"{gone}: is not there",)
