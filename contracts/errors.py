@@ -42,7 +42,11 @@ class ErrorCode(Enum):
     NOTHING_IN_COMMON = ("nothing-in-common", Exit.USAGE, "The two runs have no case in common, or one has none.")
     BAD_TOLERANCE = ("bad-tolerance", Exit.USAGE, "A tolerance that is no number from 0 to 1.")
     UNKNOWN_DRIFT = ("unknown-drift", Exit.USAGE, "`--allow-drift` names no KEY of the kind drift.")
-    SEALED_RUN = ("sealed-run", Exit.USAGE, "Nothing is written into a sealed run.")
+    SEALED_RUN = (
+        "sealed-run",
+        Exit.USAGE,
+        "Nothing else is written into a run: its seal would not hold.",
+    )
     NO_TRACE = ("no-trace", Exit.USAGE, "The run has no spans: it was made without the profile observe.")
     NOT_RESUMABLE = (
         "not-resumable",
