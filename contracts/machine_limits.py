@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import tempfile
 from collections.abc import Iterator
 
 from contracts.errors import ErrorCode, Found, LabError
 
 _FREE_SPACE = "free space for the evidence folder, or name another one with --evidence"
+_FREE_TEMPORARY = "free space in the temporary folder, or name another one with TMPDIR"
 _MORE_FILES = "allow more open files (`ulimit -n 1024`, or LimitNOFILE= of the service)"
 _NEXT_STEPS = {
     errno.ENOSPC: _FREE_SPACE,
@@ -32,8 +34,13 @@ def next_step_of(number: int | None) -> str | None:
     return _NEXT_STEPS.get(number or 0)
 
 
-def limit_error(error: BaseException, *, code: ErrorCode = ErrorCode.MACHINE_LIMIT) -> LabError | None:
-    """The error to tell for one that is, or comes from, a limit of the machine; None for any other."""
+def limit_error(
+    error: BaseException, *, code: ErrorCode = ErrorCode.MACHINE_LIMIT, is_temporary: bool = False
+) -> LabError | None:
+    """The error to tell for one that is, or comes from, a limit of the machine; None for any other.
+
+    With `is_temporary` it was met in the temporary folder; without, a full disk is told by the files that it names.
+    """
     for one in _chain(error):
         number = errno.ENOMEM if isinstance(one, MemoryError) else one.errno if isinstance(one, OSError) else None
         if number in _NEXT_STEPS:
@@ -42,9 +49,19 @@ def limit_error(error: BaseException, *, code: ErrorCode = ErrorCode.MACHINE_LIM
                 code,
                 f"a limit of this machine was reached: {_NAMES[number]}",
                 found=[Found(f"{said} ({errno.errorcode[number]})")],
-                next_step=_NEXT_STEPS[number],
+                next_step=_next_step(one, number, is_temporary=is_temporary),
             )
     return None
+
+
+def _next_step(error: BaseException, number: int, *, is_temporary: bool) -> str:
+    step = _NEXT_STEPS[number]
+    if step is not _FREE_SPACE:
+        return step
+    names = [str(name) for name in (getattr(error, key, None) for key in ("filename", "filename2")) if name]
+    if is_temporary or any(tempfile.tempdir and name.startswith(f"{tempfile.tempdir}/") for name in names):
+        return _FREE_TEMPORARY
+    return step if names else f"{step}; or {_FREE_TEMPORARY}"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -18,6 +18,7 @@ from typing import IO
 
 from contracts.errors import ErrorCode, Found, LabError
 from contracts.evidence import COMPLETE, PLAN
+from contracts.machine_limits import limit_error
 from driver.run_files import printable
 from driver.scratch import scratch_folder
 from ledger.file_names import name_problem
@@ -86,6 +87,8 @@ def _unpack_whole(archive: Path, folder: Path, left_bytes: int, *, shown: Path) 
     try:
         return _unpack(archive, folder, left_bytes, shown=shown)
     except _DAMAGED as error:
+        if limit := limit_error(error, is_temporary=True):  # the archive may be as it was packed
+            raise limit from error
         raise _refused(shown, f"cannot be unpacked: {error}") from error
 
 

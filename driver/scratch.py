@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -9,20 +10,53 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from contracts.errors import ErrorCode, Found, LabError
+from contracts.machine_limits import limit_error
 from driver.at_once import Duty, promise
 from driver.owner import Life, life_of, own_identity
 
 _PREFIX = "labctl-scratch-"
 _KEPT_PREFIX = "labctl-kept-"
+_VARIABLES = ("TMPDIR", "TEMP", "TMP")
+"""What `tempfile` looks at, in its order."""
 _PLAIN = str.maketrans({":": "_", "/": "-"})
 """A colon would cut the folder in two wherever somebody puts it into a list of paths."""
 
 
+def temporary_folder() -> Path:
+    """Where all of these are made; raises LabError MACHINE_LIMIT where no file can be made in any such place."""
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError as error:
+        raise _no_place() from error
+
+
+def _no_place() -> LabError:
+    """Python says of several places that they cannot be used, and of none why: the first of them is asked."""
+    first = next(filter(None, map(os.environ.get, _VARIABLES)), "/tmp")  # noqa: S108 - as tempfile has it
+    try:
+        with tempfile.TemporaryFile(dir=first, buffering=0) as file:
+            file.write(b"a limit of a file's size or of the disk shows when something is written")
+    except OSError as error:
+        if limit := limit_error(error, is_temporary=True):
+            return limit
+        found = [Found(f"{error.strerror} (errno {error.errno})", file=first)]
+    else:
+        found = []  # it can be used by now
+    return LabError(
+        ErrorCode.MACHINE_LIMIT,
+        "there is no folder for temporary files that can be written",
+        found=found,
+        next_step="name one with TMPDIR",
+    )
+
+
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A new folder, private to the user, that is removed at the end."""
+    """A new folder, private to the user, that is removed at the end; raises as `temporary_folder` does."""
+    place = temporary_folder()
     _promise_removal()
-    with tempfile.TemporaryDirectory(prefix=_own_prefix(), ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(prefix=_own_prefix(), dir=place, ignore_cleanup_errors=True) as name:
         yield Path(name)
 
 
@@ -47,7 +81,7 @@ def unseen_scratch() -> list[Path]:
 
 
 def _scratch_of_life(life: Life) -> list[Path]:
-    folders = sorted(Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"))
+    folders = sorted(temporary_folder().glob(f"{_PREFIX}*-*"))
     return [path for path in folders if life_of(_owner_of(path)) == life]
 
 
@@ -58,13 +92,13 @@ def dead_scratch_of(owner: str) -> list[Path]:
 
 def kept_folder() -> Path:
     """A new folder that nobody removes before `remove_kept_folder`: for what outlives its run on purpose."""
-    return Path(tempfile.mkdtemp(prefix=_KEPT_PREFIX))
+    return Path(tempfile.mkdtemp(prefix=_KEPT_PREFIX, dir=temporary_folder()))
 
 
 def remove_kept_folder(path: str) -> None:
     """Remove such a folder; anything else that a label may name is left alone."""
     folder = Path(path)
-    if folder.name.startswith(_KEPT_PREFIX) and folder.parent == Path(tempfile.gettempdir()):
+    if folder.name.startswith(_KEPT_PREFIX) and folder.parent == temporary_folder():
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contracts.errors import ErrorCode, LabError
+from contracts.machine_limits import limit_error
 from contracts.plan import FAULT_PROFILE, Backend, Plan
 from driver import clock
 from driver.interrupts import Interrupted
@@ -60,6 +61,8 @@ def made_runs(
         except (LabError, Interrupted) as ended:
             if ended.kept is not None:  # they name a run directory, which goes with the scratch folder
                 ended.kept = ended.next_step = None
+            if limit := limit_error(ended, is_temporary=True):  # the evidence lies there, too
+                ended.next_step = limit.next_step
             raise
         yield runs
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import os
@@ -55,6 +56,21 @@ def test_a_cut_archive_is_refused(run: Path, tmp_path: Path) -> None:
         archive = Path(shutil.make_archive(str(tmp_path / "packed"), form, root_dir=run.parent, base_dir=run.name))
         archive.write_bytes(archive.read_bytes()[:-300])
         assert "cannot be unpacked" in _refused(archive)
+
+
+def test_an_archive_that_a_full_disk_cannot_hold_is_not_said_to_be_altered(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(run_archive, "_copy", full)
+    for form in ("gztar", "zip"):
+        archive = Path(shutil.make_archive(str(tmp_path / "packed"), form, root_dir=run.parent, base_dir=run.name))
+        with pytest.raises(LabError) as caught:
+            verify_run(archive)
+        assert caught.value.code is ErrorCode.MACHINE_LIMIT
+        assert "TMPDIR" in str(caught.value.next_step)
 
 
 def test_a_tar_that_was_packed_in_several_members_of_gzip_is_the_run(run: Path, tmp_path: Path) -> None:

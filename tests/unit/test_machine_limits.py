@@ -33,8 +33,34 @@ def test_a_limit_is_named_with_its_next_step_also_where_another_error_came_of_it
     for error in (an_error(number), wrapped):
         told = limit_error(error)
         assert told is not None
-        assert (told.code, told.next_step) == (ErrorCode.MACHINE_LIMIT, next_step_of(number))
+        assert told.code is ErrorCode.MACHINE_LIMIT
+        assert str(told.next_step).startswith(str(next_step_of(number)))
         assert errno.errorcode[number] in str(told)
+
+
+def test_a_full_disk_is_the_one_of_the_files_that_are_named_and_either_where_none_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    text, here = os.strerror(errno.ENOSPC), str(tmp_path / "scratch" / "file")
+    steps = [
+        str(told.next_step)
+        for told in (
+            limit_error(OSError(errno.ENOSPC, text, here)),
+            limit_error(OSError(errno.ENOSPC, text, "/suite/file", None, here)),
+            limit_error(OSError(errno.ENOSPC, text, "/evidence/run")),
+            limit_error(an_error(errno.ENOSPC)),
+            limit_error(an_error(errno.ENOSPC), is_temporary=True),
+        )
+        if told
+    ]
+    assert [("TMPDIR" in step, "--evidence" in step) for step in steps] == [
+        (True, False),
+        (True, False),
+        (False, True),
+        (True, True),
+        (True, False),
+    ]
 
 
 def test_no_memory_is_a_limit_and_other_errors_are_none() -> None:
@@ -84,7 +110,12 @@ def test_a_write_that_a_limit_refuses_before_the_first_attempt_says_nothing_of_a
 
 
 @pytest.mark.parametrize(
-    ("limit", "value", "named"), [(resource.RLIMIT_NOFILE, 10, "ulimit -n"), (resource.RLIMIT_FSIZE, 512, "ulimit -f")]
+    ("limit", "value", "named"),
+    [
+        (resource.RLIMIT_NOFILE, 10, "ulimit -n"),
+        (resource.RLIMIT_FSIZE, 512, "ulimit -f"),
+        (resource.RLIMIT_FSIZE, 0, "ulimit -f"),
+    ],
 )
 def test_a_command_under_a_limit_is_refused_with_exit_4_and_no_bug(
     tmp_path: Path, limit: int, value: int, named: str

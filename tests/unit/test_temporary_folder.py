@@ -1,0 +1,68 @@
+"""Where labctl puts its scratch folders: a place that cannot be used is the machine's fault, and is said as such."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from contracts.errors import ErrorCode, LabError
+from driver.cleaning import clean_disk
+from driver.doctor import examine
+from driver.scratch import kept_folder, scratch_folder, temporary_folder
+
+
+@pytest.fixture
+def no_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A TMPDIR that is not there, on a machine that has no other place."""
+
+    def refuses() -> NoReturn:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in []")
+
+    monkeypatch.setattr(tempfile, "gettempdir", refuses)
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "gone"))
+    return tmp_path / "gone"
+
+
+def make_scratch() -> None:
+    with scratch_folder():
+        pass
+
+
+@pytest.mark.parametrize("wants", [temporary_folder, make_scratch, kept_folder, clean_disk])
+def test_without_any_place_for_temporary_files_the_machine_is_named_and_no_bug(
+    no_place: Path, wants: Callable[[], object]
+) -> None:
+    with pytest.raises(LabError) as caught:
+        wants()
+    assert caught.value.code is ErrorCode.MACHINE_LIMIT
+    assert str(caught.value).splitlines()[1:] == [
+        f"found: {no_place}: No such file or directory (errno 2)",
+        "next: name one with TMPDIR",
+    ]
+
+
+@pytest.mark.usefixtures("no_place")
+def test_doctor_finds_that_there_is_no_place(tmp_path: Path) -> None:
+    found = next(one for one in examine(tmp_path) if one.name == "scratch folders")
+    assert found.error is not None
+    assert found.error.code is ErrorCode.MACHINE_LIMIT
+
+
+def test_a_full_place_is_named_as_the_limit_that_it_is(no_place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*, dir: str, buffering: int) -> NoReturn:  # noqa: A002 - the names of tempfile
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), dir)
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    with pytest.raises(LabError) as caught:
+        temporary_folder()
+    assert str(caught.value).splitlines() == [
+        "labctl: machine-limit: a limit of this machine was reached: the space of a disk",
+        f"found: [Errno 28] No space left on device: '{no_place}' (ENOSPC)",
+        "next: free space in the temporary folder, or name another one with TMPDIR",
+    ]
