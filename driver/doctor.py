@@ -12,7 +12,7 @@ from pathlib import Path
 from contracts.errors import ErrorCode, LabError
 from driver.checkout import AGENT_HOST, LOCKS, ROOT
 from driver.run_names import unfinished_runs
-from driver.scratch import dead_scratch, unseen_scratch
+from driver.scratch import dead_scratch, temporary_folder, unseen_scratch
 
 MIN_FREE_BYTES = 512 * 1024 * 1024
 _SHOWN_NAMES = 5
@@ -99,6 +99,7 @@ def _git() -> str:
 
 
 def _scratch() -> str:
+    temporary_folder()
     dead = [str(path) for path in dead_scratch()]
     if dead:
         raise LabError(

@@ -23,6 +23,7 @@ from driver.model_access import require_model_access
 from driver.ports import OwnContainers
 from driver.request import RunRequest
 from driver.rerun import recorded_flags
+from driver.scratch import temporary_folder
 from driver.surroundings import Surroundings
 from driver.version import VERSION
 
@@ -95,9 +96,10 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
     Raises:
         LabError: with exit 2 for everything that the flags, the suite or an agent file have wrong; see
             `contracts.planning` and `driver.agent_choice`. With exit 4 for an agent that cannot be fetched, and for a
-            model that could not be asked: no key, or no way to it.
+            model that could not be asked: no key, or no way to it. What `driver.scratch.temporary_folder` raises.
 
     """
+    temporary_folder()  # without one, or with one where nothing may be written, no run can begin
     chosen = choose(request, host_env=host_env, fetch=fetch)
     suite, cases, agent = chosen.suite, chosen.cases, chosen.agent
     limits = effective_limits(suite.settings.limits, timeout=request.timeout_s)

@@ -14,6 +14,7 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.machine_limits import limit_error
 from driver.at_once import Duty, promise
 from driver.owner import Life, life_of, own_identity
+from driver.sealed_places import refuse_sealed
 
 _PREFIX = "labctl-scratch-"
 _KEPT_PREFIX = "labctl-kept-"
@@ -24,7 +25,19 @@ _PLAIN = str.maketrans({":": "_", "/": "-"})
 
 
 def temporary_folder() -> Path:
-    """Where all of these are made; raises LabError MACHINE_LIMIT where no file can be made in any such place."""
+    """Where folders are made; raises LabError SEALED_RUN for a place in a sealed run, and as `_usable_place` does.
+
+    The place that the environment names is looked at first: to find out whether it can be used, Python writes there.
+    """
+    if named := next(filter(os.environ.get, _VARIABLES), None):
+        refuse_sealed(Path(os.environ[named]), place=named)
+    place = _usable_place()
+    refuse_sealed(place, place="the temporary folder")
+    return place
+
+
+def _usable_place() -> Path:
+    """Raises LabError MACHINE_LIMIT where no file can be made in any place for temporary ones."""
     try:
         return Path(tempfile.gettempdir())
     except FileNotFoundError as error:
@@ -81,7 +94,7 @@ def unseen_scratch() -> list[Path]:
 
 
 def _scratch_of_life(life: Life) -> list[Path]:
-    folders = sorted(temporary_folder().glob(f"{_PREFIX}*-*"))
+    folders = sorted(_usable_place().glob(f"{_PREFIX}*-*"))
     return [path for path in folders if life_of(_owner_of(path)) == life]
 
 
@@ -98,7 +111,7 @@ def kept_folder() -> Path:
 def remove_kept_folder(path: str) -> None:
     """Remove such a folder; anything else that a label may name is left alone."""
     folder = Path(path)
-    if folder.name.startswith(_KEPT_PREFIX) and folder.parent == temporary_folder():
+    if folder.name.startswith(_KEPT_PREFIX) and folder.parent == _usable_place():
         shutil.rmtree(folder, ignore_errors=True)
 
 

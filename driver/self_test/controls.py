@@ -8,6 +8,7 @@ from contracts.errors import LabError
 from contracts.exits import Exit
 from contracts.plan import Plan
 from driver.ports import Progress
+from driver.scratch import temporary_folder
 from driver.self_test.comparisons import look_at_comparisons
 from driver.self_test.looked import Looked
 from driver.self_test.outcomes import look_at_outcomes, look_for_secret
@@ -29,6 +30,11 @@ def self_test(
         Interrupted: after a signal.
 
     """
+    try:
+        temporary_folder()
+    except LabError as error:  # whatever its exit status is for a run: nothing was asked of the lab yet
+        yield Looked("runs", error.message, Exit.ENVIRONMENT, error=error)
+        return
     try:
         with made_runs(stack_of, progress=progress, warn=warn) as runs:
             yield Looked("runs", f"2 runs on the backend {runs.backend}, sealed")

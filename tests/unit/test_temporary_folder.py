@@ -5,16 +5,22 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 from contracts.errors import ErrorCode, LabError
+from contracts.exits import Exit
 from driver.cleaning import clean_disk
 from driver.doctor import examine
 from driver.scratch import kept_folder, scratch_folder, temporary_folder
+from driver.self_test.controls import self_test
+from driver.self_test.looked import verdict
+from tests.fakes.fake_stack import FakeStack
+from tests.fakes.written_runs import sealed_run
+from tests.unit.test_pipeline import request, run
 
 
 @pytest.fixture
@@ -45,6 +51,51 @@ def test_without_any_place_for_temporary_files_the_machine_is_named_and_no_bug(
         f"found: {no_place}: No such file or directory (errno 2)",
         "next: name one with TMPDIR",
     ]
+
+
+@pytest.fixture(params=["", "suite"])
+def in_sealed_run(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A sealed run, in which, or in a folder of which, temporary files are to lie; nothing comes into it."""
+    run = sealed_run(tmp_path / "evidence")
+    before = sorted((path, path.stat().st_mtime_ns) for path in (run, *run.rglob("*")))
+    monkeypatch.setenv("TMPDIR", str(run / str(request.param)))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    yield run
+    assert sorted((path, path.stat().st_mtime_ns) for path in (run, *run.rglob("*"))) == before
+
+
+@pytest.mark.parametrize("wants", [temporary_folder, make_scratch, kept_folder])
+def test_nothing_temporary_is_made_in_a_sealed_run(in_sealed_run: Path, wants: Callable[[], object]) -> None:
+    with pytest.raises(LabError) as caught:
+        wants()
+    assert caught.value.code is ErrorCode.SEALED_RUN
+    assert f"TMPDIR {in_sealed_run}" in caught.value.message
+
+
+@pytest.mark.usefixtures("in_sealed_run")
+def test_no_run_begins_whose_temporary_files_would_lie_in_a_sealed_run(tmp_path: Path) -> None:
+    stack = FakeStack()
+    with pytest.raises(LabError) as caught:
+        run(stack, request(tmp_path / "runs"))
+    assert caught.value.code is ErrorCode.SEALED_RUN
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.usefixtures("in_sealed_run")
+def test_the_self_test_cannot_be_tried_in_a_sealed_run_and_says_nothing_of_the_lab() -> None:
+    def never(_: object) -> NoReturn:
+        raise AssertionError("nothing is started")
+
+    looked = list(self_test(never, progress=never, warn=never))
+    assert verdict(looked) == (Exit.ENVIRONMENT, "this machine's lab cannot be tried")
+    assert "lies in a sealed run" in looked[0].text
+
+
+@pytest.mark.usefixtures("in_sealed_run")
+def test_doctor_finds_a_place_in_a_sealed_run(tmp_path: Path) -> None:
+    found = next(one for one in examine(tmp_path) if one.name == "scratch folders")
+    assert found.error is not None
+    assert found.error.code is ErrorCode.SEALED_RUN
 
 
 @pytest.mark.usefixtures("no_place")
