@@ -9,6 +9,7 @@ from contracts.fault_plan import cases_with_toxics, with_fault_plan
 from contracts.plan import Backend, Conditions, ImageIdentity, Plan, Program
 from contracts.planning import conditions_of, effective_limits, not_selected, planned_cases
 from contracts.suite.kept_cases import KeptCases
+from contracts.suite.staging import NEVER_SEEN
 from contracts.suite.suite import Suite
 from driver import clock
 from driver.agent_choice import ChosenAgent, Fetch
@@ -23,7 +24,7 @@ from driver.model_access import require_model_access
 from driver.ports import OwnContainers
 from driver.request import RunRequest
 from driver.rerun import recorded_flags
-from driver.scratch import temporary_folder
+from driver.scratch import refuse_temporary_in, temporary_folder
 from driver.surroundings import Surroundings
 from driver.version import VERSION
 
@@ -96,11 +97,10 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
     Raises:
         LabError: with exit 2 for everything that the flags, the suite or an agent file have wrong; see
             `contracts.planning` and `driver.agent_choice`. With exit 4 for an agent that cannot be fetched, and for a
-            model that could not be asked: no key, or no way to it. What `driver.scratch.temporary_folder` raises.
+            model that could not be asked: no key, or no way to it. What `driver.scratch.refuse_temporary_in` raises.
 
     """
-    temporary_folder()  # without one, or with one where nothing may be written, no run can begin
-    chosen = choose(request, host_env=host_env, fetch=fetch)
+    chosen = _chosen(request, host_env=host_env, fetch=fetch)
     suite, cases, agent = chosen.suite, chosen.cases, chosen.agent
     limits = effective_limits(suite.settings.limits, timeout=request.timeout_s)
     outside = models_outside(agent.file, agent.plan, env=chosen.env.values) if agent.file else None
@@ -141,6 +141,14 @@ def draft_run(request: RunRequest, *, backend: Backend, host_env: Mapping[str, s
         bases=surroundings.bases,
         cases_with_toxics=cases_with_toxics(cases.having("faults"), chosen.profiles),
     )
+
+
+def _chosen(request: RunRequest, *, host_env: Mapping[str, str], fetch: Fetch) -> Choices:
+    """What the flags choose, unless the temporary files of the run have no place, or one in its suite."""
+    temporary_folder()
+    chosen = choose(request, host_env=host_env, fetch=fetch)
+    refuse_temporary_in(chosen.suite.root, what="suite", but=NEVER_SEEN)
+    return chosen
 
 
 def _conditions(

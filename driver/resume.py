@@ -23,6 +23,7 @@ from driver.ports import Progress, Stack
 from driver.request import RunRequest
 from driver.rerun import Anew, request_again, unset_variables
 from driver.resuming import begun_of, dependency_differences, kept_of, locked, not_resumable, plan_differences, plan_of
+from driver.scratch import refuse_temporary_in
 from driver.working_tree import changes_since
 from ledger.kept_attempts import KeptAttempts
 from ledger.redaction import Redactor
@@ -54,6 +55,7 @@ def resume(
         lock = locked(root, shown=run)
         opened.callback(lock.release)
         plan = plan_of(root, shown=run)
+        refuse_temporary_in(root, what="run")
         kept = kept_of(plan, root, shown=run)
         anew = _restored(plan, anew, root=root, shown=run)
         stack = stack_of(plan.conditions.backend, plan.images)

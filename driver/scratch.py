@@ -36,6 +36,22 @@ def temporary_folder() -> Path:
     return place
 
 
+def refuse_temporary_in(folder: Path, *, what: str, but: frozenset[str] = frozenset()) -> None:
+    """Raise LabError BAD_USAGE where what is made there would become part of the folder; also as `temporary_folder`.
+
+    `but` names folders in it of which nothing counts as its content.
+    """
+    place, root = temporary_folder(), Path(os.path.realpath(folder))
+    real = Path(os.path.realpath(place))
+    if real.is_relative_to(root) and but.isdisjoint(real.relative_to(root).parts):
+        raise LabError(
+            ErrorCode.BAD_USAGE,
+            f"the temporary folder {place} lies in the {what}, of which it would become a part",
+            found=[Found(f"is the {what}", file=str(folder))],
+            next_step="set TMPDIR to a folder outside of it",
+        )
+
+
 def _usable_place() -> Path:
     """Raises LabError MACHINE_LIMIT where no file can be made in any place for temporary ones."""
     try:

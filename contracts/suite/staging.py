@@ -14,8 +14,8 @@ from contracts.suite.suite import Suite
 from contracts.suite.withheld import is_withheld
 
 _FOLDER_MODE, _PROGRAM_MODE, _FILE_MODE = 0o755, 0o755, 0o644
-_LEFT_OUT = frozenset({".git", "__pycache__", "evidence", "results"})
-"""Version control and results of other runs hold the expectations too."""
+NEVER_SEEN = frozenset({".git", "__pycache__", "evidence", "results"})
+"""Folders of which no agent sees anything: version control and results of other runs hold the expectations too."""
 
 
 def stage_agent_view(suite: Suite, to: Path) -> None:
@@ -49,7 +49,7 @@ def _folders(suite: Suite, root: Path, to: Path) -> Iterator[tuple[Path, Path]]:
 
 def _is_folder_for_agents(suite: Suite, root: Path, folder: Path, to: Path) -> bool:
     withheld = is_withheld(suite.settings, folder.relative_to(root).as_posix(), sessions=suite.sessions.values())
-    return not withheld and folder.name not in _LEFT_OUT and folder != to
+    return not withheld and folder.name not in NEVER_SEEN and folder != to
 
 
 def _is_for_agents(suite: Suite, root: Path, source: Path) -> bool:
@@ -59,7 +59,7 @@ def _is_for_agents(suite: Suite, root: Path, source: Path) -> bool:
     names = (source.relative_to(root).as_posix(), source.resolve().relative_to(root).as_posix())
     sessions = suite.sessions.values()
     withheld = (is_withheld(suite.settings, name, sessions=sessions) for name in names)
-    return not any(withheld) and not any(_LEFT_OUT.intersection(name.split("/")) for name in names)
+    return not any(withheld) and not any(NEVER_SEEN.intersection(name.split("/")) for name in names)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -8,11 +8,11 @@ from contracts.errors import LabError
 from contracts.exits import Exit
 from contracts.plan import Plan
 from driver.ports import Progress
-from driver.scratch import temporary_folder
+from driver.scratch import refuse_temporary_in
 from driver.self_test.comparisons import look_at_comparisons
 from driver.self_test.looked import Looked
 from driver.self_test.outcomes import look_at_outcomes, look_for_secret
-from driver.self_test.runs import Runs, StackOf, made_runs
+from driver.self_test.runs import SUITE, Runs, StackOf, made_runs
 from driver.self_test.seals import look_at_seals
 
 _HERE = (Exit.ENVIRONMENT, Exit.EVIDENCE)
@@ -31,7 +31,7 @@ def self_test(
 
     """
     try:
-        temporary_folder()
+        refuse_temporary_in(SUITE, what="self-test's suite")
     except LabError as error:  # whatever its exit status is for a run: nothing was asked of the lab yet
         yield Looked("runs", error.message, Exit.ENVIRONMENT, error=error)
         return

@@ -91,6 +91,13 @@ def refused(path: Path, **anew: Any) -> LabError:
     return caught.value
 
 
+def test_a_run_in_which_temporary_files_would_lie_is_left_as_it_is(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in (run, run / "suite"):
+        monkeypatch.setattr("tempfile.tempdir", str(place))
+        error = refused(run)
+        assert (error.code, error.next_step) == (ErrorCode.BAD_USAGE, "set TMPDIR to a folder outside of it")
+
+
 def test_the_rest_is_run_and_the_run_is_as_one_that_nobody_killed(tmp_path: Path, suite: Path) -> None:
     path = ran(tmp_path, suite)
     whole = told(path)

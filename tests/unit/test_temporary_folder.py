@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -20,7 +22,7 @@ from driver.self_test.controls import self_test
 from driver.self_test.looked import verdict
 from tests.fakes.fake_stack import FakeStack
 from tests.fakes.written_runs import sealed_run
-from tests.unit.test_pipeline import request, run
+from tests.unit.test_pipeline import SAMPLE, request, run
 
 
 @pytest.fixture
@@ -96,6 +98,36 @@ def test_doctor_finds_a_place_in_a_sealed_run(tmp_path: Path) -> None:
     found = next(one for one in examine(tmp_path) if one.name == "scratch folders")
     assert found.error is not None
     assert found.error.code is ErrorCode.SEALED_RUN
+
+
+@pytest.mark.parametrize("place", ["", "tmp", "working_dirs/a", ".venv/tmp"])
+def test_no_run_begins_whose_temporary_files_would_be_part_of_its_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    suite = a_suite_with(tmp_path, monkeypatch, place)
+    with pytest.raises(LabError) as caught:
+        run(FakeStack(), replace(request(tmp_path / "runs"), suite=suite))
+    assert caught.value.code is ErrorCode.BAD_USAGE
+    assert f"the temporary folder {suite / place} lies in the suite" in caught.value.message
+    assert caught.value.next_step == "set TMPDIR to a folder outside of it"
+    assert not (tmp_path / "runs").exists()
+    assert list((suite / place).glob("labctl-*")) == []
+
+
+def test_temporary_files_may_lie_where_nothing_is_part_of_the_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = a_suite_with(tmp_path, monkeypatch, "evidence/tmp")
+    outcome = run(FakeStack(), replace(request(tmp_path / "runs"), suite=suite))
+    assert not list((outcome.path / "suite").rglob("labctl-*"))
+
+
+def a_suite_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> Path:
+    """A copy of the sample in a folder of which temporary files are to lie."""
+    suite = Path(shutil.copytree(SAMPLE, tmp_path / "suite"))
+    (suite / place).mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr("tempfile.tempdir", str(suite / place))
+    return suite
 
 
 @pytest.mark.usefixtures("no_place")
