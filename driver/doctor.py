@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -90,7 +91,8 @@ def _unsealed(folder: Path) -> str:
     dead = [str(run) for run in unfinished_runs(folder)]
     if not dead:
         return "none that nobody writes any more"
-    return f"{len(dead)} that nobody writes any more: {_first(dead)}; next: labctl resume {dead[0]}, or remove it"
+    resumed = f"labctl resume {shlex.quote(dead[0])}"
+    return f"{len(dead)} that nobody writes any more: {_first(dead)}; next: {resumed}, or remove it"
 
 
 def _git() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -81,7 +82,9 @@ def replay(  # noqa: PLR0913 - the parts of a run
         planned = {case.case_id: case for case in verified.rows.cases}
         if case_id not in planned:
             raise LabError(
-                ErrorCode.UNKNOWN_CASE, unknown_name("case", case_id, planned), next_step=f"labctl show {run}"
+                ErrorCode.UNKNOWN_CASE,
+                unknown_name("case", case_id, planned),
+                next_step=f"labctl show {shlex.quote(str(run))}",
             )
         plan = verified.plan
         unset = unset_variables(plan, anew)

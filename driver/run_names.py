@@ -75,7 +75,7 @@ def latest_run(job: str, *, evidence: Path) -> Path:
             ErrorCode.ALTERED,
             f'the latest run of the job "{job}" cannot be told: it may be one that has a seal and no readable plan',
             found=[Found("is missing, or no plan", file=str(folder / PLAN)) for folder in unreadable[:_MOST_NAMED]],
-            next_step=f"labctl verify {unreadable[0]}, or name a run directory",
+            next_step=f"labctl verify {shlex.quote(str(unreadable[0]))}, or name a run directory",
         )
     if job in jobs:
         return max(jobs[job])[2]

@@ -75,7 +75,7 @@ def planned_case(shown: ShownRun, case_id: str) -> PlannedCase:
         f"{shown.shown} has no case {case_id!r}",
         found=[Found(case_id, place="--case")],
         expected=", ".join(known) + (f" and {more} more" if more else ""),
-        next_step=f"labctl show {shown.shown}",
+        next_step=f"labctl show {shlex.quote(str(shown.shown))}",
     )
 
 
