@@ -116,6 +116,8 @@ class Begun(Record):
     host: HostFacts
     source: SourceFacts
     resumed: tuple[ResumedPart, ...] = ()
+    inputs: dict[str, str] = Field(default_factory=dict)
+    """Digest of plan.json and of each file of suite/ and agent/ as the run began with them; none: nobody wrote them."""
 
 
 class EnvironmentManifest(Record):

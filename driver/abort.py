@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from driver import clock
 from driver.at_once import Duty, promise
 from driver.interrupts import Interrupted, signals_wait
 from driver.run_readme import unsealed_readme
+from driver.unsealed_files import is_resumable, kept_unsealed, next_step_of
 from ledger.redaction import Redactor
 from ledger.run_directory import PART_PREFIX, RunDirectory
 
@@ -114,7 +114,7 @@ class _Unsealed:
         return Duty(
             remove=tuple(map(str, path.rglob(PART_PREFIX + "*"))),
             write={str(path / name): text for name, text in self.texts(reason).items()},
-            told=(f"kept: {_kept(path)}", f"next: {_resume(path)}"),
+            told=(f"kept: {kept_unsealed(path)}", f"next: {next_step_of(path)}"),
             holds=self.run.lock_descriptors,  # until the last of it is written, nobody may go on with the run
         )
 
@@ -131,15 +131,14 @@ class _Unsealed:
             self._keep(error)
 
     def _keep(self, error: BaseException) -> None:
-        first = f"{error.next_step}; then " if isinstance(error, LabError | Interrupted) and error.next_step else ""
-        kept = _kept(self.run.path)
+        kept = kept_unsealed(self.run.path)
         try:
             for name, text in self.texts(str(error.args[0]) if error.args else type(error).__name__).items():
                 self.run.write_whole(name, text.encode(errors="backslashreplace"))
         except (LabError, OSError) as second:
             # the disk that failed the run may fail this as well; the first error is the one to report
             kept += f", without {evidence.ABORT}: {getattr(second, 'cause', None) or second}"
-        _tell(error, kept=kept, next_step=first + _resume(self.run.path))
+        _tell(error, kept=kept, next_step=_next_step(error, self.run.path))
 
 
 @contextmanager
@@ -168,6 +167,12 @@ def leave_unsealed(
         left_in_order()
     finally:
         run.close()
+
+
+def tell_what_is_left(interrupted: Interrupted, path: Path) -> None:
+    """Have it say so where it came before anybody went on with an unsealed run, which is then as it was."""
+    if interrupted.kept is None and not (path / evidence.COMPLETE).exists() and is_resumable(path):
+        _tell(interrupted, kept=kept_unsealed(path), next_step=next_step_of(path))
 
 
 def _tell(error: BaseException, *, kept: str | None, next_step: str | None = None) -> None:
@@ -199,12 +204,11 @@ def _code_of(reached: Reached) -> ErrorCode:
     return ErrorCode.WRITE_FAILED if reached.attempts_began else ErrorCode.MACHINE_LIMIT
 
 
-def _kept(path: Path) -> str:
-    return f"{path} (unsealed: it is never graded)"
-
-
-def _resume(path: Path) -> str:
-    return f"labctl resume {shlex.quote(str(path))}"
+def _next_step(error: BaseException, path: Path) -> str:
+    """What the error says first, and then what can be done with the run."""
+    first = error.next_step if isinstance(error, LabError | Interrupted) else None
+    then = next_step_of(path)
+    return then if first in {None, then} else f"{first}; then {then}"
 
 
 def _finished(path: Path) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from driver.recorded import recorded_digests
 from driver.run_files import list_run_files
 from driver.run_readme import named_digests, run_readme
 from driver.scratch import scratch_folder
-from driver.seal import seal
+from driver.seal import refuse_changed, seal
 from ledger.grading import Grading, grade_run
 from ledger.redaction import Redactor
 from ledger.run_directory import RunDirectory
@@ -70,7 +70,9 @@ class Conclusion:
             resumed=(resumed := resumed_of(self.begun, attempts=attempts)),
             telemetry=telemetry,
         )
-        recorded = recorded_digests(list_run_files(run.path).sha256)  # names of files stand in COMPLETE as they are
+        sha256 = list_run_files(run.path).sha256
+        refuse_changed(run, sha256)  # what is recorded here is as it was when the run began
+        recorded = recorded_digests(sha256)  # names of files stand in COMPLETE as they are
         manifest = redactor.writing(evidence.ENVIRONMENT).redact_record(manifest)
         run.write_record(evidence.ENVIRONMENT, manifest.model_copy(update={"recorded": recorded}))
         comparison = gate.pass_through(run, redactor=redactor) if gate else None

@@ -37,13 +37,20 @@ class Continued:
         """
         run.cut(evidence.JOURNAL, size=self.kept.journal_bytes)
         count_kept_marks(run.path, redactor.counts, of_attempts=self.kept.redacted)
-        run.write_record(evidence.BEGUN, redactor.redact_record(self.begun))
+        run.inputs.update(self.begun.inputs)
+        write_begun(run, self.begun, redactor=redactor)
         part = self.begun.resumed[-1]
         run.append(evidence.RUN_LOG, f"labctl | resumed at {part.resumed_at}: {part.kept_attempts} attempts are kept")
 
     def has_more(self, plan: Plan) -> bool:
         """Whether an attempt is still to be made."""
         return next(next_tries(plan, self.kept.last_tries), None) is not None
+
+
+def write_begun(run: RunDirectory, begun: Begun, *, redactor: Redactor) -> None:
+    """Write down how the run began, with the inputs as they stand: names of files and digests as they are."""
+    redacted = redactor.redact_record(begun.model_copy(update={"inputs": {}}))
+    run.write_record(evidence.BEGUN, redacted.model_copy(update={"inputs": dict(run.inputs)}))
 
 
 def resumed_of(begun: Begun, *, attempts: int) -> Resumed | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from contracts import evidence
+from contracts.canonical import digest_of_file
 from contracts.plan import Plan
 from driver.run_log import RunLog
 from driver.staging import Staged, keep_agent, keep_suite
@@ -34,6 +35,7 @@ def write_inputs(
         log.line("labctl", f"not kept of the {line}")
     plan = plan.model_copy(update={"not_kept": tuple(too_large)})
     run.write_record(evidence.PLAN, redactor.writing(evidence.PLAN).redact_record(plan))
+    run.inputs[evidence.PLAN] = digest_of_file(run.path / evidence.PLAN)
     return plan
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contracts import evidence
 from contracts.exits import Exit
 from contracts.plan import Plan
 from contracts.telemetry import Telemetry
@@ -18,7 +17,7 @@ from driver.agent_choice import Fetch
 from driver.agent_preflight import ReadyAgent, ready_agent
 from driver.agent_reference import fetch_agent
 from driver.collect import Collected, Collector, await_ready, read_runner
-from driver.continuing import Continued
+from driver.continuing import Continued, write_begun
 from driver.drafting import Draft, draft_run, with_preflight
 from driver.inputs import tell_what_is_missing, write_inputs
 from driver.isolation import not_promised
@@ -264,7 +263,7 @@ def _attempt_all(  # noqa: PLR0913 - the parts of a run
         reached.under_way = lambda: _under_way(collector.collected)
         reached.attempts_began = True
         # before the first attempt stands in the evidence: whoever goes on with the run has to know how it began
-        collector.run.write_record(evidence.BEGUN, collector.redactor.redact_record(ending.result().begun))
+        write_begun(collector.run, ending.result().begun, redactor=collector.redactor)
         collector.take(records)
 
 

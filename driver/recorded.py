@@ -36,5 +36,33 @@ def recorded_problems(manifest: EnvironmentManifest, sha256: Mapping[str, str]) 
         yield Found("is no file of a run", file=name)
 
 
+def input_digests(sha256: Mapping[str, str]) -> dict[str, str]:
+    """What a run writes down of its inputs when it begins: plan, suite and agent, which nothing may change any more."""
+    return {name: _PREFIX + sha256[name] for name in sorted(sha256) if name == evidence.PLAN or _is_input(name)}
+
+
+def input_problems(inputs: Mapping[str, str], sha256: Mapping[str, str]) -> list[Found]:
+    """Each input that is another one than when the run began; none where nobody wrote them down."""
+    there = input_digests(sha256)
+    found = [
+        Found("is missing; it was there when the run began", name) for name in sorted(inputs.keys() - there.keys())
+    ]
+    for name in there:
+        if name in inputs and there[name] != inputs[name]:
+            found.append(Found("is not what it was when the run began", name))
+        elif inputs and name not in inputs and name != evidence.PLAN:
+            found.append(Found("was not there when the run began", name))
+    return found
+
+
+def recorded_inputs(manifest: EnvironmentManifest) -> dict[str, str]:
+    """The same of a run that had written its manifest when it was killed; of its suite and its agent alone."""
+    return {name: digest for name, digest in manifest.recorded.items() if _is_input(name)}
+
+
+def _is_input(name: str) -> bool:
+    return name.partition("/")[0] in evidence.RECORDED_FOLDERS
+
+
 def _is_recorded(name: str) -> bool:
-    return name in evidence.RECORDED or name.partition("/")[0] in evidence.RECORDED_FOLDERS
+    return name in evidence.RECORDED or _is_input(name)

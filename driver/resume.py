@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -24,6 +25,7 @@ from driver.request import RunRequest
 from driver.rerun import Anew, request_again, unset_variables
 from driver.resuming import begun_of, dependency_differences, kept_of, locked, not_resumable, plan_differences, plan_of
 from driver.scratch import refuse_temporary_in
+from driver.unsealed_files import changed_inputs
 from driver.working_tree import changes_since
 from ledger.kept_attempts import KeptAttempts
 from ledger.redaction import Redactor
@@ -65,7 +67,8 @@ def resume(
             prepared = prepare(request, stack=stack, host_env=anew.host_env, fetch=fetch, kept=opened)
         here = begun_here(prepared.draft.suite)
         begun = begun_of(root, kept, here=here, shown=run)
-        prepared = _as_it_was(prepared, plan, begun=begun, here=here, shown=run)
+        changed = changed_inputs(root, begun.inputs)
+        prepared = _as_it_was(prepared, plan, begun=begun, here=here, changed=changed, shown=run)
         for change in changes_since(root, plan):
             tell(f"changed since, and not used: {change}")
         tell(f"{run} is resumed: {kept.attempts} finished attempts are kept")
@@ -94,7 +97,7 @@ def _restored(plan: Plan, anew: Anew, *, root: Path, shown: Path) -> Anew:
             shown,
             "had variables that have no value here: values are on no disk",
             found=[Found("has no value", place=name) for name in unset],
-            next_step=f"labctl resume {shown} " + " ".join(f"-e {name}" for name in unset),
+            next_step=f"labctl resume {shlex.quote(str(shown))} " + " ".join(f"-e {name}" for name in unset),
         )
     return anew
 
@@ -133,7 +136,9 @@ def _about_the_runs_files(shown: Path) -> Iterator[None]:
         raise not_resumable(shown, "does not have what it ran from any more", found=found) from error
 
 
-def _as_it_was(prepared: Prepared, plan: Plan, *, begun: Begun, here: Begun, shown: Path) -> Prepared:
+def _as_it_was(  # noqa: PLR0913 - what the run was, and what it would be
+    prepared: Prepared, plan: Plan, *, begun: Begun, here: Begun, changed: list[Found], shown: Path
+) -> Prepared:
     """What was prepared as the run that it goes on with; raises LabError NOT_RESUMABLE naming all that is another."""
     now = prepared.plan.model_copy(
         update={
@@ -145,7 +150,7 @@ def _as_it_was(prepared: Prepared, plan: Plan, *, begun: Begun, here: Begun, sho
         }
     )
     redacted = Redactor(prepared.draft.secrets).redact_record(now)
-    found = plan_differences(plan, redacted) + dependency_differences(begun.dependencies, here.dependencies)
+    found = plan_differences(plan, redacted) + dependency_differences(begun.dependencies, here.dependencies) + changed
     if found:
         raise not_resumable(
             shown,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from shlex import quote
 
 from pydantic import ValidationError
 
@@ -13,7 +14,9 @@ from contracts.errors import ErrorCode, Found, LabError
 from contracts.manifest import Begun, Dependencies, EnvironmentManifest
 from contracts.plan import Plan
 from contracts.record import Json
+from driver.recorded import recorded_inputs
 from driver.run_archive import no_run
+from driver.unsealed_files import file_problems
 from driver.version import VERSION
 from ledger.kept_attempts import KeptAttempts, NotKeptError, read_kept_attempts
 from ledger.run_lock import LockedError, NoLocksError, RunLock
@@ -61,10 +64,12 @@ def locked(path: Path, *, shown: Path) -> RunLock:
 
 
 def _writer(path: Path) -> Iterator[Found]:
+    if not (path / evidence.BEGUN).is_file():
+        return  # it has not written it yet; and nobody waits for a pipe
     try:
         owner = Begun.model_validate_json((path / evidence.BEGUN).read_bytes()).owner
     except (OSError, ValidationError):
-        return  # it has not written it yet
+        return  # it is gone, or no text of labctl's: then nobody knows who writes
     yield Found(f"process {owner.partition(':')[0]} on {owner.rpartition(':')[2]}")
 
 
@@ -79,16 +84,14 @@ def plan_of(root: Path, *, shown: Path) -> Plan:
         raise LabError(
             ErrorCode.SEALED_RUN,
             f"{shown} is sealed: there is nothing left to do in it",
-            next_step=f"labctl show {shown}, or labctl verify {shown}",
+            next_step=f"labctl show {quote(str(shown))}, or labctl verify {quote(str(shown))}",
         )
+    if (root / evidence.PLAN).exists() and not (root / evidence.PLAN).is_file():
+        raise _changed(file_problems(root), shown=shown)
     try:
         text = (root / evidence.PLAN).read_bytes()
     except FileNotFoundError as error:
-        if not (root / evidence.RUN_LOG).is_file():
-            raise no_run(shown, "holds no file of a run") from error
-        raise not_resumable(
-            shown, "ended before its first attempt: it has no plan, and nothing was lost", next_step="labctl run …"
-        ) from error
+        raise _without_plan(root, shown=shown) from error
     plan = _read_plan(text, shown=shown)
     if plan.command[:1] != ("labctl",) or not (root / evidence.SUITE_FOLDER).is_dir():
         raise not_resumable(
@@ -103,7 +106,23 @@ def plan_of(root: Path, *, shown: Path) -> Plan:
             found=[Found(f"is known by its digest only: {name}") for name in plan.not_kept],
             next_step="labctl run",
         )
+    if found := file_problems(root):
+        raise _changed(found, shown=shown)
     return plan
+
+
+def _without_plan(root: Path, *, shown: Path) -> LabError:
+    if not (root / evidence.RUN_LOG).is_file():
+        return no_run(shown, "holds no file of a run")
+    if (root / evidence.BEGUN).exists():  # it comes after the plan
+        return _changed(file_problems(root), shown=shown)
+    return not_resumable(
+        shown, "ended before its first attempt: it has no plan, and nothing was lost", next_step="labctl run …"
+    )
+
+
+def _changed(found: list[Found], *, shown: Path) -> LabError:
+    return not_resumable(shown, "was changed: its files are not as a killed run leaves them", found=found)
 
 
 def _read_plan(text: bytes, *, shown: Path) -> Plan:
@@ -157,7 +176,14 @@ def _begun(text: bytes, here: Begun) -> Begun:
     host = manifest.host.model_copy(update={"engine": None, "compose": None})  # the end adds them
     dependencies = manifest.dependencies.model_copy(update={"programs": {}})
     parts = manifest.resumed.parts if manifest.resumed else ()
-    return Begun(owner=here.owner, dependencies=dependencies, host=host, source=manifest.source, resumed=parts)
+    return Begun(
+        owner=here.owner,
+        dependencies=dependencies,
+        host=host,
+        source=manifest.source,
+        resumed=parts,
+        inputs=recorded_inputs(manifest),
+    )
 
 
 def plan_differences(recorded: Plan, now: Plan) -> list[Found]:

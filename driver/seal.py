@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from contracts import evidence
-from contracts.errors import ErrorCode, LabError
+from contracts.errors import ErrorCode, Found, LabError
+from driver.recorded import input_problems
 from driver.run_files import list_run_files
 from ledger.run_directory import RunDirectory
 
@@ -28,8 +29,8 @@ def seal(run: RunDirectory) -> None:
     """Flush the run, write COMPLETE last, flush it, and close the run directory.
 
     Raises:
-        LabError: WRITE_FAILED when something cannot be flushed or listed, BUG when a file that every run has is
-            missing; the run stays unsealed.
+        LabError: WRITE_FAILED when something cannot be flushed or listed, or was changed or taken away since it was
+            written; the run stays unsealed.
 
     """
     run.flush()
@@ -42,8 +43,9 @@ def seal(run: RunDirectory) -> None:
             expected="plain files with plain names, in folders that are not empty",
             kept=f"{run.path} (unsealed)",
         )
+    refuse_changed(run, listed.sha256)
     if missing := [name for name in REQUIRED_FILES if name not in listed.sha256]:
-        raise LabError(ErrorCode.BUG, f"{run.path} has no {', '.join(missing)}", kept=f"{run.path} (unsealed)")
+        raise _changed(run, [Found("is missing; the run had written it", file=name) for name in missing])
     run.write_whole(evidence.COMPLETE, seal_text(listed.sha256, run_id=run.run_id))
     try:
         run.sync(evidence.COMPLETE)
@@ -52,6 +54,22 @@ def seal(run: RunDirectory) -> None:
             (run.path / evidence.COMPLETE).unlink()  # what may never reach the disk is no seal
         raise
     run.close()
+
+
+def refuse_changed(run: RunDirectory, sha256: Mapping[str, str]) -> None:
+    """Raise LabError WRITE_FAILED where an input is not as the run wrote it: then nobody could run from it again."""
+    if found := input_problems(run.inputs, sha256):
+        raise _changed(run, found)
+
+
+def _changed(run: RunDirectory, found: list[Found]) -> LabError:
+    return LabError(
+        ErrorCode.WRITE_FAILED,
+        f"{run.path} was changed in the middle of its run; it stays unsealed",
+        found=found,
+        kept=f"{run.path} (unsealed)",
+        next_step="run the suite again",
+    )
 
 
 def seal_text(sha256: Mapping[str, str], *, run_id: str) -> bytes:

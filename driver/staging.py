@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from contracts import evidence
-from contracts.canonical import digest_of_file
+from contracts.canonical import digest_of_bytes, digest_of_file
 from contracts.suite.links import LEFT_OUT, leads_inside
 from contracts.suite.staging import stage_agent_view
 from contracts.suite.suite import Suite
@@ -117,7 +117,9 @@ def _keep(run: RunDirectory, folder: Path, to: str, redactor: Redactor) -> list[
         kept_bytes += size
         name = names.of(relative)
         is_program = bool(path.stat().st_mode & stat.S_IXUSR)
-        run.write_whole(name, redactor.writing(name).redact_bytes(path.read_bytes()), is_program=is_program)
+        content = redactor.writing(name).redact_bytes(path.read_bytes())
+        run.write_whole(name, content, is_program=is_program)
+        run.inputs[name] = digest_of_bytes(content)
     return left_out
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from driver.run_reading import RunRead, read_run
 from driver.run_readme import readme_problems
 from driver.seal import REQUIRED_FILES, seal_text
 from driver.seal_differences import names_in, run_id_in, seal_differences
+from driver.unsealed_files import AGAIN, is_resumable
 from driver.version import VERSION
 from ledger.manifest_file import read_manifest
 from ledger.plan_file import PlanFile, read_plan
@@ -178,7 +180,9 @@ def _require_seal(root: Path, *, shown: Path) -> None:
             ErrorCode.UNSEALED,
             f"{shown} has no COMPLETE",
             cause="the run was interrupted, or made by hand",
-            next_step=f"labctl resume {shown}, which finishes a run that labctl began; or run the suite again",
+            next_step=f"labctl resume {shlex.quote(str(shown))}, which finishes a run that labctl began; or {AGAIN}"
+            if is_resumable(root)
+            else AGAIN,
         )
 
 
@@ -186,6 +190,7 @@ def _checked(root: Path, listed: RunFiles, plan: PlanFile | Found, *, shown: Pat
     """The plan of a run whose files are those of its seal; raises ALTERED or OTHER_SCHEMA."""
     found = [*listed.problems, *_seal_problems(root, listed, plan)]
     found += [Found("is missing; every run has it", name) for name in REQUIRED_FILES if name not in listed.sha256]
+    found += _suite_problems(listed, plan)
     if not found and isinstance(plan, Found):
         _refuse_other_schema(root, shown=shown)
     if isinstance(plan, Found):
@@ -193,6 +198,14 @@ def _checked(root: Path, listed: RunFiles, plan: PlanFile | Found, *, shown: Pat
     if found or isinstance(plan, Found):
         raise LabError(ErrorCode.ALTERED, f"{shown} is not what was sealed", found=_bounded(_first_of_each_file(found)))
     return plan
+
+
+def _suite_problems(listed: RunFiles, plan: PlanFile | Found) -> list[Found]:
+    """A run is of a suite: it has a file of it, unless they were all too large to be kept, which its plan says."""
+    is_kept = any(name.startswith(f"{evidence.SUITE_FOLDER}/") for name in listed.sha256)
+    if is_kept or isinstance(plan, Found) or any(name.startswith("suite: ") for name in plan.head.not_kept):
+        return []
+    return [Found("is missing; every run has it", f"{evidence.SUITE_FOLDER}/")]
 
 
 def _refuse_other_schema(root: Path, *, shown: Path) -> None:

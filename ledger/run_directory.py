@@ -46,6 +46,8 @@ class RunDirectory:
         """Why the directory could not be locked; None: it is."""
         self._lock_held = lock
         self.place = RunPlace(path)
+        self.inputs: dict[str, str] = {}
+        """Digest of each file that is never written again, by its name: what the seal must find."""
         self._handles: dict[str, int] = {}
         self._parts = 0
         self._failed: str | None = None
@@ -288,11 +290,11 @@ class RunDirectory:
             raise self._failure(name, error) from error
 
     def _failure(self, name: str, error: OSError) -> LabError:
-        self._failed = f"{name}: {error.strerror}"
+        self._failed = f"{name}: {error.strerror or error}"
         return LabError(
             ErrorCode.WRITE_FAILED,
             f"{name} could not be written; the run stays unsealed",
-            found=[Found(f"{error.strerror} (errno {error.errno})", file=name)],
+            found=[Found(f"{error.strerror} (errno {error.errno})" if error.errno else str(error), file=name)],
             kept=str(self.path),
             next_step=next_step_of(error.errno),
         )

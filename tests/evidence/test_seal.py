@@ -136,11 +136,12 @@ def test_links_and_empty_folders_are_refused_at_the_seal(run: RunDirectory) -> N
     assert "found: empty/deeper/: is an empty folder" in str(caught.value)
 
 
-def test_a_run_without_a_file_that_every_run_has_is_a_bug_and_stays_unsealed(run: RunDirectory) -> None:
+def test_a_run_without_a_file_that_every_run_has_is_told_and_stays_unsealed(run: RunDirectory) -> None:
     (run.path / evidence.RESULTS).unlink()
     with pytest.raises(LabError) as caught:
         seal(run)
-    assert caught.value.code is ErrorCode.BUG
+    assert caught.value.code is ErrorCode.WRITE_FAILED
+    assert "found: results.json: is missing" in str(caught.value)
     assert not (run.path / evidence.COMPLETE).exists()
 
 

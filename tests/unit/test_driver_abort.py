@@ -48,7 +48,13 @@ def test_an_error_before_the_first_attempt_leaves_nothing_behind(tmp_path: Path,
     assert list(tmp_path.iterdir()) == []
 
 
-def go_half_way(run: RunDirectory, reached: Reached) -> None:
+def begin(run: RunDirectory, plan: Plan) -> None:
+    run.write_record("plan.json", plan)
+    run.write_whole("suite/suite.toml", b"")
+
+
+def go_half_way(run: RunDirectory, reached: Reached, plan: Plan) -> None:
+    begin(run, plan)
     (run.path / "traces" / "attempts.jsonl").write_text(TWO_LINES)
     reached.attempts_began = True
     reached.under_way = lambda: [UnderWay(case_id="b", attempt=3, waits_for="agent")]
@@ -58,7 +64,7 @@ def test_an_interrupt_after_the_first_attempt_keeps_the_evidence_and_says_how_fa
     tmp_path: Path, plan: Plan
 ) -> None:
     with pytest.raises(Interrupted) as caught, new_run(tmp_path, plan=plan, redactor=NOTHING_SECRET) as (run, reached):
-        go_half_way(run, reached)
+        go_half_way(run, reached, plan)
         raise an_interrupt()
     abort = json.loads((run.path / "abort.json").read_text())
     assert (abort["reason"], abort["phase"]) == ("interrupted", "attempts")
@@ -78,9 +84,8 @@ def test_what_is_owed_at_any_instant_is_what_an_interrupt_would_have_written(tmp
     reached = Reached()
     unsealed = aborted._Unsealed(run, plan, NOTHING_SECRET, reached)
     assert unsealed.owed("interrupted").remove == (str(run.path),)
-    go_half_way(run, reached)
+    go_half_way(run, reached, plan)
     part = run.path / "suite" / ".labctl-part-1-1"
-    part.parent.mkdir()
     part.touch()
     owed = unsealed.owed("interrupted")
     assert owed.remove == (str(part),)
@@ -104,6 +109,7 @@ def test_a_signal_after_the_seal_leaves_the_run_as_it_was_sealed(tmp_path: Path,
 
 def test_an_error_keeps_its_own_next_step_before_the_resume(tmp_path: Path, plan: Plan) -> None:
     with pytest.raises(LabError) as caught, new_run(tmp_path, plan=plan, redactor=NOTHING_SECRET) as (run, reached):
+        begin(run, plan)
         reached.attempts_began = True
         raise LabError(ErrorCode.WRITE_FAILED, "no", next_step="free space")
     assert caught.value.next_step == f"free space; then labctl resume {run.path}"
