@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from driver.cli.ending import load_ending
+from driver.interrupts import Interrupted
 
 
 @click.command(name="resume")
@@ -23,6 +24,16 @@ def command(run: Path, *, env: tuple[str, ...], env_from_file: Path | None) -> i
     Finished attempts are kept and never made again. Exits as `labctl run` would have; 3 where RUN is live, was made by
     hand, or would go on with another agent, image or labctl: nothing is written then.
     """
+    try:
+        return _gone_on(run, env=env, env_from_file=env_from_file)
+    except Interrupted as error:
+        from driver.abort import tell_what_is_left  # noqa: PLC0415 - as below
+
+        tell_what_is_left(error, run)
+        raise
+
+
+def _gone_on(run: Path, *, env: tuple[str, ...], env_from_file: Path | None) -> int:
     from driver.agent_env import without_values  # noqa: PLC0415 - `--help` imports no work
     from driver.backends import stack_of  # noqa: PLC0415 - as above
     from driver.progress import progress_line  # noqa: PLC0415 - as above
