@@ -12,6 +12,7 @@ from contracts.lines import RunnerStarted
 from contracts.outcome import Outcome
 from contracts.plan import Plan
 from driver.ports import Progress
+from driver.standard_error import bearing_stderr
 
 
 class ProgressLine:
@@ -48,5 +49,5 @@ def progress_line() -> Iterator[ProgressLine]:
         return
     from rich.console import Console  # noqa: PLC0415 - costs 50 ms, only for a terminal
 
-    with Console(stderr=True).status("starting the world") as status:
+    with Console(file=bearing_stderr()).status("starting the world") as status:
         yield ProgressLine(status.update)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from driver.standard_error import bearing_stderr
+
 if TYPE_CHECKING:
     from ledger.redaction import Redactor
 
@@ -21,7 +23,12 @@ _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 
 def tell(text: object) -> None:
     """Print a line on stderr; errors and tracebacks quote what was given, so they are redacted as evidence is."""
-    click.echo(_redactor().redact_text(str(text)), err=True)
+    put(_redactor().redact_text(str(text)))
+
+
+def put(text: str) -> None:
+    """Print a line on stderr that was redacted already; where stderr takes nothing, nobody is told."""
+    click.echo(text, file=bearing_stderr())
 
 
 @cache

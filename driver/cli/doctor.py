@@ -8,6 +8,7 @@ from typing import Literal
 
 import click
 
+from driver.cli.discretion import put
 from driver.cli.output import say
 from driver.cli.paths import AnyPath
 
@@ -68,7 +69,7 @@ def _self_test(backend: Literal["auto", "compose", "process"]) -> int:
     def tell_once(text: str) -> None:
         if text not in told:
             told.add(text)
-            click.echo(f"labctl: {text}", err=True)
+            put(f"labctl: {text}")
 
     def stack_of(started: ExitStack) -> Stack:
         stack, why = choose_stack(backend, started=started)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from driver.cli.discretion import put
 from driver.cli.output import say
 from driver.cli.paths import AnyPath
 
@@ -69,7 +70,7 @@ def command(  # noqa: PLR0913 - the flags
             anew=anew,
             stack_of=lambda backend, images: stack_of(backend, images, started=started),
             progress=progress.begin,
-            warn=lambda text: click.echo(f"labctl: warning: {text}", err=True),
+            warn=lambda text: put(f"labctl: warning: {text}"),
         )
     for line in _lines(replayed, run=run, case_id=case_id):
         say(line)

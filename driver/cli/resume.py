@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from driver.cli.discretion import put
 from driver.cli.ending import load_ending
 from driver.interrupts import Interrupted
 
@@ -54,6 +55,6 @@ def _gone_on(run: Path, *, env: tuple[str, ...], env_from_file: Path | None) -> 
             anew=anew,
             stack_of=lambda backend, images: stack_of(backend, images, started=started),
             progress=progress.begin,
-            tell=lambda text: click.echo(f"labctl: {text}", err=True),
+            tell=lambda text: put(f"labctl: {text}"),
         )
     return ending.result()(outcome)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import click
 
-from driver.cli.discretion import tell
+from driver.cli.discretion import put, tell
 from driver.cli.ending import load_ending
 from driver.cli.gate_options import ALLOW_DRIFT, ALLOW_REMOVED, TOLERANCE
 from driver.cli.paths import AnyPath, path_problem
@@ -211,4 +211,4 @@ def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> 
 
 
 def _warn(text: str) -> None:
-    click.echo(f"labctl: warning: {text}", err=True)  # the pipeline, which knows every secret, has redacted it
+    put(f"labctl: warning: {text}")  # the pipeline, which knows every secret, has redacted it
