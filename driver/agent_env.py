@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from contracts.canonical import digest_of_bytes
 from contracts.errors import ErrorCode, Found, LabError
+from contracts.json_text import is_unicode
 from contracts.lab_variables import LAB_VARIABLES
 from driver.secret_values import looks_secret
 
@@ -84,7 +85,7 @@ def resolve_agent_env(
 
     Raises:
         LabError: UNSET_VARIABLE for all `KEY` without a value anywhere; BAD_USAGE for a name that no shell could set,
-            and for one that the lab keeps for itself.
+            for one that the lab keeps for itself, and for a value that is not UTF-8.
 
     """
     named = tuple(named)
@@ -108,6 +109,7 @@ def resolve_agent_env(
             "-e needs KEY or KEY=VALUE, and KEY is letters, digits and underscores",
             found=[Found(repr(key), place="-e") for key in unusable],  # what follows the = may be a secret
         )
+    _refuse_what_is_no_utf8(values)
     if unset:
         raise LabError(
             ErrorCode.UNSET_VARIABLE,
@@ -117,6 +119,17 @@ def resolve_agent_env(
         )
     seen = {key for key, value in values.items() if key in PROVIDER_KEYS or looks_secret(key, value)}
     return AgentEnv(values=values, secret=frozenset(values) & ((seen - frozenset(not_secret)) | frozenset(secret)))
+
+
+def _refuse_what_is_no_utf8(values: Mapping[str, str]) -> None:
+    """No agent on another machine could be given such a value, and no evidence be searched for it."""
+    if unusable := [key for key, value in values.items() if not is_unicode(value)]:
+        raise LabError(
+            ErrorCode.BAD_USAGE,
+            f"the value of {', '.join(unusable)} is not UTF-8",
+            found=[Found("its value is not UTF-8", place=key) for key in unusable],
+            expected="values in UTF-8, of -e and of the provider keys in the environment of labctl",
+        )
 
 
 def _refuse_lab_variables(named: Iterable[str]) -> None:

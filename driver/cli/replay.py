@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from driver.cli.command_line import recorded_command
 from driver.cli.discretion import put
 from driver.cli.output import say
 from driver.cli.paths import AnyPath
@@ -49,14 +49,13 @@ def command(  # noqa: PLR0913 - the flags
     RUN is a run directory, an archive of one, or latest:JOB. Exit 0: reproduced, a failure too; 1: diverged; 3: cannot
     tell.
     """
-    from driver.agent_env import without_values  # noqa: PLC0415 - `--help` imports no work
-    from driver.backends import stack_of  # noqa: PLC0415 - as above
+    from driver.backends import stack_of  # noqa: PLC0415 - `--help` imports no work
     from driver.progress import progress_line  # noqa: PLC0415 - as above
     from driver.replay import replay  # noqa: PLC0415 - as above
     from driver.rerun import Anew  # noqa: PLC0415 - as above
 
     anew = Anew(
-        command=("labctl", *without_values(sys.argv[1:])),
+        command=recorded_command(),
         evidence=evidence,
         run_id=run_id,
         env=env,

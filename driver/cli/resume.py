@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
 import click
 
+from driver.cli.command_line import recorded_command
 from driver.cli.discretion import put
 from driver.cli.ending import load_ending
 from driver.interrupts import Interrupted
@@ -35,14 +35,13 @@ def command(run: Path, *, env: tuple[str, ...], env_from_file: Path | None) -> i
 
 
 def _gone_on(run: Path, *, env: tuple[str, ...], env_from_file: Path | None) -> int:
-    from driver.agent_env import without_values  # noqa: PLC0415 - `--help` imports no work
-    from driver.backends import stack_of  # noqa: PLC0415 - as above
+    from driver.backends import stack_of  # noqa: PLC0415 - `--help` imports no work
     from driver.progress import progress_line  # noqa: PLC0415 - as above
     from driver.rerun import Anew  # noqa: PLC0415 - as above
     from driver.resume import resume  # noqa: PLC0415 - as above
 
     anew = Anew(
-        command=("labctl", *without_values(sys.argv[1:])),
+        command=recorded_command(),
         evidence=run.parent,
         env=env,
         env_from_file=env_from_file,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import math
 import os
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, Literal
 
 import click
 
+from driver.cli.command_line import recorded_command
 from driver.cli.discretion import put, tell
 from driver.cli.ending import load_ending
 from driver.cli.gate_options import ALLOW_DRIFT, ALLOW_REMOVED, TOLERANCE
@@ -190,14 +190,13 @@ def command(*, backend: Literal["auto", "compose", "process"], **flags: Any) -> 
     gc.disable()  # nothing dies while modules load: looking for it would take a tenth of a second
     with ExitStack() as started, ThreadPoolExecutor(1, "backend") as ahead:
         choice = ahead.submit(choose_stack, backend, started=started)  # its processes work while this one imports
-        from driver.agent_env import without_values  # noqa: PLC0415 - as above
         from driver.agent_names import default_suite  # noqa: PLC0415 - as above
         from driver.pipeline import run_suite  # noqa: PLC0415 - as above
         from driver.progress import progress_line  # noqa: PLC0415 - as above
         from driver.request import RunRequest  # noqa: PLC0415 - as above
 
         flags["suite"] = flags["suite"] or default_suite(flags["agent"])
-        request = RunRequest(command=("labctl", *without_values(sys.argv[1:])), **flags)
+        request = RunRequest(command=recorded_command(), **flags)
         stack, why = choice.result()
         gc.enable()
         if why:

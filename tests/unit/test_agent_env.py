@@ -99,3 +99,16 @@ def test_a_name_that_the_lab_sets_itself_is_refused_with_all_such_names(name: st
 
 def test_every_variable_that_the_lab_gives_an_attempt_is_one_of_its_names() -> None:
     assert attempt_env(assignment_of()).keys() <= set(LAB_VARIABLES)
+
+
+@pytest.mark.parametrize(
+    ("named", "host"),
+    [(["KEY=s3cr3t\udcff"], {}), (["KEY"], {"KEY": "s3cr3t\udcff"}), ([], {"OPENAI_API_KEY": "s3cr3t\udcff"})],
+    ids=["given", "of the host", "a provider's key"],
+)
+def test_a_value_that_is_not_utf8_is_refused_by_its_name(named: list[str], host: dict[str, str]) -> None:
+    with pytest.raises(LabError) as caught:
+        resolve_agent_env(named, host=host, secret=(), not_secret=())
+    assert caught.value.code is ErrorCode.BAD_USAGE
+    assert "KEY is not UTF-8" in caught.value.message
+    assert "s3cr3t" not in str(caught.value)

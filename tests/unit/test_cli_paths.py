@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from driver.cli.paths import path_problem
 from driver.run_names import run_directory_of
 from tests.fakes.in_process import called
 
+ROOT = Path(__file__).resolve().parents[2]
 LONG = "x" * 300
 
 
@@ -42,3 +44,31 @@ def test_a_file_that_cannot_be_read_is_no_run() -> None:
         pass
     assert caught.value.code is ErrorCode.NO_RUN
     assert "found: /proc/self/mem: cannot be read: " in str(caught.value)
+
+
+NO_UTF8 = "q\udcff"
+"""As Python has the bytes `q\\xff` of a command line."""
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        *(["run", NO_UTF8], ["run", ".", "--evidence", NO_UTF8], ["run", ".", "--baseline", NO_UTF8]),
+        *(["run", ".", "--agent", f"{NO_UTF8}.yaml"], ["run", ".", "--env-from-file", NO_UTF8]),
+        *(["replay", NO_UTF8, "--case", "a"], ["replay", ".", "--case", "a", "--evidence", NO_UTF8]),
+        *(["resume", NO_UTF8], ["run", ".", "--not-secret", NO_UTF8], ["run", ".", "--judge-model", NO_UTF8]),
+    ],
+    ids=lambda argv: " ".join(argv).replace(NO_UTF8, "Q"),
+)
+def test_what_is_recorded_and_is_not_utf8_is_a_usage_error(argv: list[str], tmp_path: Path) -> None:
+    said = called(argv, cwd=tmp_path)
+    assert said.status == 2
+    assert said.err.startswith(b"labctl: bad-usage: 'q\\udcff")
+    assert b" is not UTF-8\n" in said.err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", ["cases", "jobs"])
+def test_a_suite_that_is_only_read_may_have_any_name(command: str, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "fixtures", tmp_path / NO_UTF8)
+    assert called([command, NO_UTF8], cwd=tmp_path).status == 0
