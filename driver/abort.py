@@ -16,7 +16,7 @@ from contracts.plan import Plan
 from contracts.record import Record
 from driver import clock
 from driver.at_once import Duty, promise
-from driver.interrupts import Interrupted, signals_wait
+from driver.interrupts import Interrupted, on_its_way, signals_wait
 from driver.run_readme import unsealed_readme
 from driver.unsealed_files import is_resumable, kept_unsealed, next_step_of
 from ledger.redaction import Redactor
@@ -183,9 +183,11 @@ def _tell(error: BaseException, *, kept: str | None, next_step: str | None = Non
 
 
 def _told(error: BaseException, run: RunDirectory, reached: Reached) -> BaseException:
-    """The same error; or what became of the run directory, where that is what is behind it."""
+    """The same error; or the signal, or what became of the run directory, where that is what is behind it."""
     if not isinstance(error, Exception):
         return error
+    if interrupted := on_its_way():
+        return interrupted
     if moved := run.place.trouble():
         return moved
     if not isinstance(error, LabError) and (limit := limit_error(error, code=_code_of(reached))):

@@ -94,6 +94,21 @@ def signals_wait() -> Iterator[None]:
             _act(_taken.waiting.pop(0), None)
 
 
+def on_its_way() -> Interrupted | None:
+    """What came of the first signal, for whoever has another error in its place; None before any signal.
+
+    A signal to the whole process group also ends what this process had called, and whoever waits for that raises an
+    error of that. What a person has to know is the signal.
+    """
+    if _taken.first is None:
+        return None
+    interrupted = _taken.raised()
+    if interrupted is None:
+        interrupted = Interrupted(*_taken.first)
+        _taken.raised = weakref.ref(interrupted)  # nobody need raise another one
+    return interrupted
+
+
 def _take(number: int, frame: FrameType | None) -> None:
     if not _taken.blocks:
         _act(number, frame)
@@ -114,10 +129,10 @@ def _act(number: int, frame: FrameType | None) -> None:
 
 
 def _act_again(number: int, frame: FrameType | None, exit_code: Exit, word: str) -> None:
-    on_its_way = _taken.raised()
+    raised = _taken.raised()
     if number != signal.SIGALRM or time.monotonic() > _taken.until:
-        end_now(exit_code, reason=word, told=on_its_way.rest if on_its_way else "")
-    if on_its_way is None:
+        end_now(exit_code, reason=word, told=raised.rest if raised else "")
+    if raised is None:
         _raise(frame, exit_code, word)
 
 

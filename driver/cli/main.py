@@ -10,7 +10,7 @@ import click
 from driver.at_once import be_deaf, end_now
 from driver.cli.discretion import tell
 from driver.cli.output import open_missing_streams, status_of
-from driver.interrupts import Interrupted, listen
+from driver.interrupts import Interrupted, listen, on_its_way
 from driver.version import VERSION
 
 _COMMANDS = {
@@ -78,7 +78,9 @@ def _status() -> int:
         return 130
     except click.UsageError as error:
         return _report(_usage_error(error), debug=False)
-    except Exception as error:  # noqa: BLE001 - the boundary: it becomes text and an exit code
+    except Exception as error:
+        if interrupted := on_its_way():
+            raise interrupted from error
         return _report(error, debug="--debug" in sys.argv[1:])
     return status_of(status if isinstance(status, int) else 0)
 
