@@ -23,7 +23,8 @@ class Refusals:
         try:
             return decide()
         except LabError as error:
-            self._errors.append(error)
+            if str(error) not in map(str, self._errors):  # one cause, met twice: a run compared with itself
+                self._errors.append(error)
             return None
 
     @property
