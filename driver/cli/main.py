@@ -10,8 +10,8 @@ import click
 from driver.at_once import be_deaf, end_now
 from driver.cli.discretion import tell
 from driver.cli.output import open_missing_streams, status_of
+from driver.cli.pages import say_help, say_version, show_help
 from driver.interrupts import Interrupted, listen, on_its_way
-from driver.version import VERSION
 
 _COMMANDS = {
     "run": "Run a suite once; the last line of stdout is the run directory.",
@@ -34,10 +34,17 @@ class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(_COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.callback = show_help
+        return option
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"driver.cli.{cmd_name}").command
+        say_help(command, ctx)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's signature
@@ -46,7 +53,14 @@ class _LazyGroup(click.Group):
 
 
 @click.command(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(VERSION, prog_name="labctl")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=say_version,
+    help="Show the version and exit.",
+)
 @click.option("--debug", is_flag=True, help="Show a traceback for errors.")
 def cli(debug: bool) -> None:
     """An evaluation lab for agents: a controlled world, sealed evidence, and an answer to what changed.

@@ -12,3 +12,7 @@ def main() -> None:
     from driver.cli.main import main as command_line  # noqa: PLC0415 - a tenth of a second, in which signals may come
 
     command_line()
+
+
+if __name__ == "__main__":
+    main()

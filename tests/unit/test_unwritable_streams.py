@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from driver.version import VERSION
+
 ROOT = Path(__file__).resolve().parents[2]
 LABCTL = (sys.executable, "-Bc", "from driver.cli.main import main; main()")
 FULL = Path("/dev/full")
@@ -97,3 +99,20 @@ put("two")
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "one\ntwo\n")
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("run", "-h"), ("cases", "lint", "--help")])
+def test_a_page_that_stdout_does_not_take_is_told_as_any_result(arguments: tuple[str, ...]) -> None:
+    with full() as stdout:
+        argv = [*LABCTL, *arguments]
+        done = subprocess.run(argv, cwd=ROOT, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 5
+    assert done.stderr.startswith("labctl: write-failed: stdout cannot be written: No space left on device\n")
+    with unread() as stdout:
+        assert status(*arguments, stdout=stdout, stderr=subprocess.DEVNULL) == 0
+
+
+def test_the_program_can_be_called_as_a_module() -> None:
+    argv = [sys.executable, "-m", "driver.cli.program", "--version"]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"labctl, version {VERSION}\n")
