@@ -24,7 +24,7 @@ from driver.ports import Progress, Stack
 from driver.request import RunRequest
 from driver.rerun import Anew, request_again, unset_variables
 from driver.resuming import begun_of, dependency_differences, kept_of, locked, not_resumable, plan_differences, plan_of
-from driver.scratch import refuse_temporary_in
+from driver.scratch import temporary_folder
 from driver.unsealed_files import changed_inputs
 from driver.working_tree import changes_since
 from ledger.kept_attempts import KeptAttempts
@@ -57,7 +57,7 @@ def resume(
         lock = locked(root, shown=run)
         opened.callback(lock.release)
         plan = plan_of(root, shown=run)
-        refuse_temporary_in(root, what="run")
+        temporary_folder()  # not in the run itself: it would become part of what is sealed
         kept = kept_of(plan, root, shown=run)
         anew = _restored(plan, anew, root=root, shown=run)
         stack = stack_of(plan.conditions.backend, plan.images)

@@ -25,7 +25,7 @@ _PLAIN = str.maketrans({":": "_", "/": "-"})
 
 
 def temporary_folder() -> Path:
-    """Where folders are made; raises LabError SEALED_RUN for a place in a sealed run, and as `_usable_place` does.
+    """Where folders are made; raises LabError SEALED_RUN for a place in a run, and as `_usable_place` does.
 
     The place that the environment names is looked at first: to find out whether it can be used, Python writes there.
     """

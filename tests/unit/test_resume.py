@@ -95,7 +95,8 @@ def test_a_run_in_which_temporary_files_would_lie_is_left_as_it_is(run: Path, mo
     for place in (run, run / "suite"):
         monkeypatch.setattr("tempfile.tempdir", str(place))
         error = refused(run)
-        assert (error.code, error.next_step) == (ErrorCode.BAD_USAGE, "set TMPDIR to a folder outside of it")
+        assert error.code is ErrorCode.SEALED_RUN
+        assert "lies in a run that is not sealed" in error.message
 
 
 def test_the_rest_is_run_and_the_run_is_as_one_that_nobody_killed(tmp_path: Path, suite: Path) -> None:
