@@ -90,6 +90,9 @@ def _status() -> int:
         status = cli.main(prog_name="labctl", standalone_mode=False)
     except click.exceptions.Abort:
         return 130
+    except click.exceptions.NoArgsIsHelpError as error:
+        tell(error.format_message())
+        return 2
     except click.UsageError as error:
         return _report(_usage_error(error), debug=False)
     except Exception as error:

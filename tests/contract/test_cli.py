@@ -64,6 +64,11 @@ def test_help_names_every_command_and_no_other() -> None:
     assert (done.returncode, done.stdout) == (0, HELP)
 
 
+def test_without_a_command_the_help_is_said_where_errors_are() -> None:
+    done = labctl()
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", HELP)
+
+
 def test_help_imports_no_work() -> None:
     code = "import sys; from driver.cli.main import cli; cli(['--help'], standalone_mode=False); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
