@@ -40,7 +40,8 @@ class Upstream:
 
     def ask(self, url: str, *, name: str = "x", waits_for_answer: bool = True) -> socket.socket:
         """Send one request and wait until it came, or for what comes back; the connection stays open."""
-        parts, came = urlsplit(url), self._came.setdefault(name, threading.Event())
+        parts = urlsplit(url)
+        came = self._came[name] = threading.Event()  # one of that name may have come before
         wire = socket.create_connection((parts.hostname or "", parts.port or 80), timeout=PATIENCE_S)
         wire.sendall(f"GET /{name} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
         assert came.wait(PATIENCE_S), "the request did not come"
