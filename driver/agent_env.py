@@ -99,8 +99,10 @@ def resolve_agent_env(
         elif given:
             values[key] = value
             explicit.add(key)
-        elif key in host or key in explicit:
-            values[key] = values[key] if key in explicit else host[key]
+        elif key in explicit:
+            pass  # it wins, wherever it stands
+        elif key in host:
+            values[key] = host[key]
         else:
             unset.append(key)
     if unusable:

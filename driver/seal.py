@@ -10,6 +10,7 @@ from contracts import evidence
 from contracts.errors import ErrorCode, Found, LabError
 from driver.recorded import input_problems
 from driver.run_files import list_run_files
+from driver.unsealed_files import AGAIN
 from ledger.run_directory import RunDirectory
 
 REQUIRED_FILES = (
@@ -68,7 +69,7 @@ def _changed(run: RunDirectory, found: list[Found]) -> LabError:
         f"{run.path} was changed in the middle of its run; it stays unsealed",
         found=found,
         kept=f"{run.path} (unsealed)",
-        next_step="run the suite again",
+        next_step=AGAIN,
     )
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,12 +22,12 @@ Nowhere = Callable[[], AbstractContextManager[int]]
 
 
 @contextmanager
-def unread() -> Iterator[int]:
-    """The end of a pipe whose reader went away."""
-    reading, writing = os.pipe()
-    os.close(reading)
-    yield writing
-    os.close(writing)
+def left_alone(ends: Callable[[], tuple[int, int]]) -> Iterator[int]:
+    """The second end of a pipe whose reader went away, or of a terminal that is gone."""
+    other, own = ends()
+    os.close(other)
+    yield own
+    os.close(own)
 
 
 @contextmanager
@@ -35,15 +36,7 @@ def full() -> Iterator[int]:
         yield stream.fileno()
 
 
-@contextmanager
-def hung_up() -> Iterator[int]:
-    """A terminal that is gone."""
-    master, slave = pty.openpty()
-    os.close(master)
-    yield slave
-    os.close(slave)
-
-
+unread, hung_up = partial(left_alone, os.pipe), partial(left_alone, pty.openpty)
 NOWHERE = pytest.mark.parametrize("nowhere", [full, unread, hung_up], ids=["full", "unread", "hung up"])
 
 
